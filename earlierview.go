@@ -80,8 +80,8 @@ type earlierVersionPlace struct {
 }
 
 // items returns the old versions of the changed entries as items for the search index. Old versions with a total size
-// of up to maxEarlierEntryBytes stay in memory. Every further item has Late set, so it is read from the log again if a
-// search needs it.
+// of up to maxEarlierEntryBytes stay in memory. In every further item, the field IsReadOnDemand is true. If a search
+// needs such an item, the item is read from the log again.
 func (e *earlierEntries) items(entries iter.Seq2[logstore.EntryAtStart, error]) iter.Seq2[ranking.Item, error] {
 	return func(yield func(ranking.Item, error) bool) {
 		for old, err := range entries {
@@ -125,10 +125,12 @@ func (e *earlierEntries) readItem(id uint64) ranking.Item {
 	return x
 }
 
-// readUnchangedItem returns the entry with this ID as it was after change seq. It is for an entry that did not change
-// between change seq and the creation of the earlier view. If the entry has changed since the view was created,
-// readItem returns a newer version. Then readUnchangedItem reads the old version, which initialEntryRows locates in the
-// log. It returns nil if the entry cannot be read.
+// readUnchangedItem returns the entry with this ID as it was right after change number seq. It is used by a view that
+// shows the memory as it was after change seq. The caller must know that the entry did not change between change seq
+// and the creation of this view. The entry may have changed after the creation. In this case, readItem returns a
+// version that is newer than seq, so readUnchangedItem reads the old version from the log. The table initialEntryRows
+// contains the old version's number and its offset in the log. readUnchangedItem returns nil if the table does not
+// contain the entry or the old version cannot be read.
 func (s *searcher) readUnchangedItem(id, seq uint64) ranking.Item {
 	if x, ok := s.readItem(id).(*rankedEntryItem); ok && x.entry.Version <= seq {
 		return x

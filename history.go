@@ -29,9 +29,10 @@ func (m *Memory) Log(ctx context.Context) iter.Seq2[Change, error] {
 	return h.Log(ctx)
 }
 
-// LogFrom yields the changes whose number is at most seq, newest first. The argument skipCount says how many changes
-// LogFrom leaves out at the beginning, that is, the newest of these changes. If the store is a log file, LogFrom finds
-// its first change without reading the later changes. If seq is [LastChange], LogFrom begins at the last change.
+// LogFrom yields the changes whose number is at most seq, newest first. The argument skipCount is the number of changes
+// that LogFrom leaves out before it yields the first change. For example, if skipCount is 2, LogFrom leaves out the two
+// newest of the changes whose number is at most seq. If the store is a log file, LogFrom does not read the changes
+// whose numbers are above seq. If seq is [LastChange], LogFrom begins at the last change.
 func (m *Memory) LogFrom(ctx context.Context, seq uint64, skipCount int) iter.Seq2[Change, error] {
 	h, err := m.History()
 	if err != nil {
@@ -59,9 +60,11 @@ func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, e
 	return h.Versions(ctx, spellingInHistory(ctx, h, name))
 }
 
-// VersionAt returns the version of the entry that was current after change seq. The error matches [ErrNotFound] if the
-// entry did not exist after change seq, if change seq has not been made yet, or if a compaction has dropped the history
-// from that time.
+// VersionAt returns the version of the entry that was current after change seq. The error matches [ErrNotFound] in
+// these cases:
+//   - The entry did not exist after change seq.
+//   - Change seq has not been made yet.
+//   - A compaction has deleted the history for change seq.
 func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Version, error) {
 	h, err := m.History()
 	if err != nil {
@@ -129,10 +132,12 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 }
 
 // Undoable returns the changes that a person can undo next, newest first. It skips a change that is an undo, that was
-// undone, or that contains a redacted version. The argument limit limits the result. Some changes count as one change
-// for this limit: consecutive changes by the same import, and the parts of one call (see [CommitInParts]). The result
-// still contains each of these changes. If the history has fewer than limit such changes or groups of changes, Undoable
-// returns them all.
+// undone, or that contains a redacted version.
+//
+// The argument limit is the maximum number of undo steps in the result. Most changes are one undo step each.
+// Consecutive changes by the same import are one step together, and so are the parts of one call (see [CommitInParts]).
+// The result contains every change of a step, so it may be longer than limit. If the history has fewer steps, Undoable
+// returns all of them.
 func (m *Memory) Undoable(ctx context.Context, limit int) ([]Change, error) {
 	h, err := m.History()
 	if err != nil {
@@ -153,8 +158,10 @@ func (m *Memory) Undo(ctx context.Context, changeCount int) (uint64, []Change, e
 	return store.Undo(ctx, h, changeCount)
 }
 
-// spellingInHistory returns the spelling of the name that the history has. If the history does
-// not have the name, it returns the name unchanged.
+// spellingInHistory returns the spelling of name under which the history h contains versions. It tries the spellings
+// that [store.NameForms] returns, which differ only in their Unicode normal form. It also returns a spelling if reading
+// its versions fails with an error other than ErrNotFound, so that the caller encounters this error. If h contains
+// versions under none of the spellings, spellingInHistory returns name unchanged.
 func spellingInHistory(ctx context.Context, h Historian, name string) string {
 	for _, form := range store.NameForms(name) {
 		for _, err := range h.Versions(ctx, form) {

@@ -201,7 +201,8 @@ func (r entryRows) logOffset(i int) int64 { return int64(binary.LittleEndian.Uin
 // [logstore.DB.UpdateVersionOffsets].
 func (r entryRows) Version(i int) (id, version uint64) { return r.id(i), r.version(i) }
 
-// SetOffset sets the record offset of a row in memory.
+// SetOffset sets the offset in row i of the rows that r keeps in memory. The argument offset is the position of the
+// entry's record in the log file.
 func (r entryRows) SetOffset(i int, offset int64) {
 	binary.LittleEndian.PutUint64(r.inMemoryRows[indexRowSize*i+16:], uint64(offset))
 }
@@ -319,8 +320,10 @@ func countSavedChanges(d *logstore.DB, ranking string, ds []analyzedChange) (n i
 	return n
 }
 
-// canKeepIndexFile reports whether an index file stays valid after a compaction. For this, the
-// new log must still contain the file's entries and its last change.
+// canKeepIndexFile reports whether the index file f stays valid after a compaction of the log. The index file stays
+// valid if the compacted log still contains all entry versions that the index file lists (see the function hasVersion),
+// and the last change that the index file covers. The number of this change must be at least oldestKeptSeq.
+// canKeepIndexFile returns false if the index file cannot be read.
 func canKeepIndexFile(f vfs.File, oldestKeptSeq uint64, hasVersion func(id, version uint64) bool) bool {
 	h, _, err := readIndexFileHeader(f)
 	if err != nil || h.position.Seq < oldestKeptSeq {

@@ -22,11 +22,13 @@ const (
 	maxPendingTextBytesAtClose = 64 << 10
 )
 
-// missingEntriesLimitAtStart returns how many entries an index file with indexedEntryCount entries may lack. Entries
-// are counted in units of an average entry, so a long entry counts as several. If more entries are missing, the file is
-// written again, so that the next process need not index them. The cost of writing the file is proportional to
-// indexedEntryCount. Each process that recalls must index the missing entries. Both costs together are smallest if the
-// limit is near the square root of indexedEntryCount.
+// missingEntriesLimitAtStart returns how many entries may be missing from an index file that contains indexedEntryCount
+// entries. If more entries are missing, the index file is written again. A missing entry that is several times as long
+// as the average entry counts as several entries.
+//
+// The limit balances two costs. Each process that searches must first index the missing entries, so a high limit makes
+// every start slower. Writing the file has a cost that is proportional to indexedEntryCount, so a low limit causes this
+// cost too often. The sum of the two costs is smallest if the limit is near the square root of indexedEntryCount.
 func missingEntriesLimitAtStart(indexedEntryCount int) int {
 	return max(minMissingEntriesAtStart, 2*int(math.Sqrt(float64(indexedEntryCount))))
 }
@@ -40,7 +42,7 @@ func missingEntriesLimitWhileOpen(indexedEntryCount int) int {
 }
 
 // Checkpoint updates the files next to the store if many changes of the store are missing in them. One file is the
-// snapshot, from which the next process starts. The other file is the index file, if the memory has an index.
+// snapshot, from which the next process starts. The second file is the index file, if the memory has an index.
 // Checkpoint's running time is proportional to the store's size, unlike the running time of [Memory.Close]. Other
 // processes can read in the meantime, but cannot write while a file is being written.
 //
@@ -208,13 +210,14 @@ type indexToSave struct {
 	mustCloseSearcher bool
 }
 
-// freezeIndexForSaving applies the pending changes and returns the index in the present state, so that it can be
-// written to a file. It returns nil if the memory has no index, if the log does not exist yet, or if the index is
-// replaced at the same time. If the index could not be read, it returns the index together with the error.
+// freezeIndexForSaving applies the pending changes and returns the present index, so that the index can be written to a
+// file. It returns nil if the memory has no index, or if the log does not exist yet. It also returns nil if the store
+// is an overlay store and the memory replaces the index meanwhile. If the index could not be read, freezeIndexForSaving
+// returns the index together with the error.
 //
-// An index file must contain only entries of the log. An overlay store shows a log and a lower store as one store.
-// Therefore freezeIndexForSaving removes the lower store's entries from the index of such a store. The memory then
-// stops using this index, and the next query reads the index file.
+// An index file must contain only entries of the log. An overlay store shows a log and a lower store as one store. If
+// m.store is an overlay store, freezeIndexForSaving removes the lower store's entries from the index, and the memory
+// stops using the index. The next query then reads the index file.
 func (m *Memory) freezeIndexForSaving(ctx context.Context, d *logstore.DB) (*indexToSave, error) {
 	if err := m.applyMu.LockContext(ctx); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 )
 
 // overlayStore is a store that shows the entries of two stores as if they were in one store. Writes go to the upper
-// store, and the lower store is only read. An entry with an ID of at least firstLowerStoreID is an entry of the lower
+// store, and the lower store is only read. An entry with an ID of at least firstLowerStoreID belongs to the lower
 // store, and all other entries are in the upper store.
 type overlayStore interface {
 	Upper() Store

@@ -23,8 +23,8 @@ type LineageFile struct {
 }
 
 // LineageFile returns the file that stores results computed from the whole history of the memory's log. It returns nil
-// if m does not show the whole history of a log. For example, a memory with package scope shows only a part of another
-// memory, and [Options.History] can replace the history.
+// if m does not show the whole history of a log. For example, a memory that was restricted by the package scope shows
+// only a part of another memory. The option [Options.History] can replace the history by another history.
 func (m *Memory) LineageFile() *LineageFile {
 	h, err := m.History()
 	if err != nil {
@@ -40,9 +40,9 @@ func (m *Memory) LineageFile() *LineageFile {
 // Open opens the file for reading. The caller must close it.
 func (f *LineageFile) Open() (vfs.File, error) { return f.db.DerivedFile(lineageFileSuffix).Open() }
 
-// Versions returns the versions that were written by the change with the number seq, in their order. It leaves out a
-// version if the function wanted returns false for its index. If the log does not contain the change, Versions returns
-// nil.
+// Versions returns the versions that change number seq wrote, in their order. For the version with the index i in the
+// change, Versions calls the function wanted with i. It leaves out the version if this function returns false. If the
+// log does not contain the change, Versions returns nil.
 func (f *LineageFile) Versions(seq uint64, wanted func(i int) bool) ([]Version, error) {
 	c, _, err := f.db.ReadChangePart(seq, wanted)
 	return c.Versions, err

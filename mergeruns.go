@@ -79,8 +79,8 @@ func (m *Memory) checkStoreUnchanged(storeResetCount int) error {
 	return nil
 }
 
-// finishIndexFile writes the beginning of the index file: page 0 and the table of entries. The index snapshot, which
-// follows these, has already been written.
+// finishIndexFile writes the index file's beginning: page 0 and the table of entries. The index snapshot, which follows
+// these, has already been written.
 func (m *Memory) finishIndexFile(
 	ctx context.Context,
 	s *searcher,

@@ -107,8 +107,8 @@ type Options struct {
 	// is written to a temporary file (set by tests).
 	maxIndexPartBytes int
 	snapshotLeast     int64 // minimum number of changes before a snapshot is written (set by tests)
-	// number of calls of the memory after which the process counts as long-lived, and does more work in the background
-	// (0 means the default, or never if snapshotLeast is set)
+	// number of memory calls after which the process counts as long-lived, and does more work in the background (0
+	// means the default, or never if snapshotLeast is set)
 	longLivedCallCount int64
 	// minimum number of unneeded log bytes before an automatic compaction (set by tests)
 	compactLeast int64

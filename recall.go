@@ -138,7 +138,7 @@ func (v *rankedView) addExplanations(ctx context.Context, hits []Hit, q Query, p
 	}
 }
 
-// hitsPerRanking is the number of hits that a ranking contributes if the results of two rankings are combined.
+// hitsPerRanking is the number of hits that a ranking contributes if two rankings' results are combined.
 const hitsPerRanking = 100
 
 // fuseWithSecondRanking combines the hits with the results of q.Second, another ranking such as vectors. It returns the

@@ -125,15 +125,19 @@ func (m *Memory) applyPendingChanges(ctx context.Context) error {
 	return nil
 }
 
-// minChangesToTakeOver returns how many pending changes an index file must contain at least so that opening the file is
-// faster than applying the changes. n is the number of entries in the index. The time to open a file is proportional to
-// n, but it is shorter than the time to analyze a thousandth of the entries.
+// minChangesToTakeOver returns the minimum number of pending changes for which it is faster to open an index file than
+// to apply the changes to the index in memory. The argument n is the number of entries in the index. The time to open a
+// file grows with n. It is less than the time to analyze n/1000 entries.
 func minChangesToTakeOver(n int) int { return 256 + n/1024 }
 
-// takeOverIndexFile replaces the searcher old by the index file, if another process has saved most of the pending
-// changes ds in this file. It reads the other changes from the store, so that the caller need not apply ds. It returns
-// false, and changes nothing, if the file contains too few of the changes or cannot be used. m.applyMu must be held, so
-// that no changes are applied meanwhile. Queries that still use the old searcher fail and are repeated.
+// takeOverIndexFile opens the index file as the new searcher of m, and discards the searcher in the argument old. It
+// does so only if another process has already saved most of the changes ds in this file. The list ds contains the
+// changes that are not in the old searcher yet. takeOverIndexFile reads the changes that are not in the file from the
+// store. If it returns true, the caller must not apply ds, because the new searcher contains all of these changes.
+//
+// takeOverIndexFile returns false, and changes nothing, if the file contains too few of the changes or cannot be used.
+// The caller must hold m.applyMu, so that no other changes are applied during the call. Queries that still use the old
+// searcher fail and are repeated.
 func (m *Memory) takeOverIndexFile(ctx context.Context, old *searcher, ds []analyzedChange) bool {
 	d, isLog := m.store.(*logstore.DB)
 	// An index file contains one ranking. With several rankings, continue with the index in memory.

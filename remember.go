@@ -226,7 +226,8 @@ func (m *Memory) CommitEdit(
 		}
 		c, err := m.Commit(ctx, op)
 		u, isUpdate := op.(Update)
-		// edit has set its own condition, so its caller gets the conflict instead of a second attempt
+		// If the function edit has set a condition of its own in the op, return the conflict to the caller instead of
+		// trying again.
 		isCondition := isUpdate && u.If != old.Version
 		isConflict := errors.Is(err, ErrConflict) || errors.Is(err, ErrExists) || errors.Is(err, ErrNotFound)
 		if !isConflict || isCondition {

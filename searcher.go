@@ -65,7 +65,7 @@ func (s *searcher) initFromIndexFile(ctx context.Context) error {
 	return s.applyChangesSince(ctx, Position(h.position.Encode()))
 }
 
-// applyChangesSince applies the changes of the store after a position.
+// applyChangesSince reads the store's changes after the position pos, and applies them to the search indexes.
 func (s *searcher) applyChangesSince(ctx context.Context, pos Position) error {
 	var since []analyzedChange
 	thinAt, read := minChangesToDedupe, int64(0)
@@ -233,9 +233,13 @@ const (
 	maxTextBytesToIndexAtWrite = 16 << 10
 )
 
-// canApplyQuickly reports whether the index can apply the changes in a short time. The changes must not require reading
-// entries from the store, because the write that made the changes may have locked the store. The total size of old
-// contents that must be analyzed again must not exceed maxTextBytesToIndexAtWrite bytes.
+// canApplyQuickly reports whether the index can apply the changes in a short time. It returns false in two cases:
+//
+//   - To apply a change, an entry would have to be read from the store, because the entry was not analyzed in the
+//     change or the index does not have its old version in memory. The store must not be read, because the write that
+//     made the changes may still hold the store's lock.
+//   - The contents of the old versions that must be analyzed again have more than maxTextBytesToIndexAtWrite bytes in
+//     total.
 func (s *searcher) canApplyQuickly(changes []analyzedChange) bool {
 	bytes := 0
 	for _, d := range changes {
@@ -268,7 +272,7 @@ func relativeAnalysisCost(e *Entry) int64 {
 
 // fillIndex builds the index of an empty searcher from entries, which must be ordered by ID. It leaves as many
 // processors unused as reservedProcessorCount says, because the goroutines that produce the entries need them. If the
-// store is an overlay over another store, fillIndex does not index the entries of the other store, but collects them in
+// store is an overlay over another store, fillIndex does not index the entries of the store below, but collects them in
 // s.lowerStoreEntries. If ctx is done, fillIndex returns the error of ctx, and the searcher must not be used.
 func (s *searcher) fillIndex(ctx context.Context, entries iter.Seq2[*Entry, error], reservedProcessorCount int) error {
 	var rows entryRows

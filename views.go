@@ -18,11 +18,11 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// views yields views of the index for the query q, for its ranking and for the state that it asks for (see
-// [Query.AsOf]). For each view, the caller computes the answer to the query. The answer from the last view is the valid
-// answer. Usually there is only one view. views yields a second view if the first answer was wrong. This happens if the
-// index file was damaged, or if a scan's temporary index lacked terms of the query. If views yields an error, the
-// iteration ends. When ctx is done, the body of the caller's loop must return early.
+// views yields views of the index for the query q. A view has the ranking of q and shows the memory's state that q
+// requests (see [Query.AsOf]). The caller computes an answer to the query from each view, and uses only the answer from
+// the last view. Usually there is only one view. A second view is yielded if the first view turned out to be incomplete
+// or damaged, because the index file was damaged or a scan's temporary index lacked terms of the query. If views yields
+// an error, the iteration ends. When ctx is done, the body of the caller's loop must return early.
 func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, error] {
 	return func(yield func(*rankedView, error) bool) {
 		stopped := false
@@ -78,10 +78,11 @@ func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedV
 	}
 }
 
-// visitQueryViewsAtChange calls the function use with a view of the memory as it was after the change q.AsOf. The view
-// is made from the current index if possible. Otherwise it is made from the entries of that time. If an answer from a
-// view may be wrong, because the index cannot be read or lacks terms of the query, the function use is called again
-// with another view. The function use returns false to stop.
+// visitQueryViewsAtChange calls the argument use, a function, with a view of the memory as it was after the change
+// q.AsOf. The view is made from the current index if possible. Otherwise it is made from the entries of that time. An
+// answer from an index view may be wrong if the index cannot be read or lacks terms of the query. In the first case,
+// the function is called again with a view made from the entries. In the second case, it is called again with a view in
+// which it may look up all terms. The function returns false to stop.
 func (m *Memory) visitQueryViewsAtChange(
 	ctx context.Context,
 	q Query,

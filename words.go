@@ -186,7 +186,7 @@ var (
 	ErrQuota          = store.ErrQuota
 )
 
-// These are the kinds of authors (see [Actor]), and the prefixes of references to a session or a call.
+// These are the author kinds (see [Actor]), and the prefixes of references to a session or a call.
 const (
 	Person   = store.Person
 	Agent    = store.Agent
@@ -332,7 +332,9 @@ func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 // NormalEntry returns the entry with its name, aliases and label values in normal form.
 func NormalEntry(e Entry) Entry { return store.NormalEntry(e) }
 
-// AllNameForms returns the spellings under which a store may have each of the names.
+// AllNameForms returns, in a single list, all spellings under which a store may contain the given names. The spellings
+// of a name are the name as given, its Unicode normal form C and its Unicode normal form D, without duplicates. For
+// example, "é" can be stored as one character or as two.
 func AllNameForms(names []string) []string { return store.AllNameForms(names) }
 
 // CheckContent returns an error matching [ErrInvalid] if a content is not UTF-8, contains a

@@ -1,5 +1,5 @@
 // This file implements the audit. The audit compares the copies of each brain (a memory in a stream) that the servers
-// have. If a server's copy differs from the copies of the other servers, the server must not lead the stream any more.
+// have. If a server's copy differs from the copies on all other servers, the server must not lead the stream any more.
 
 package jetstream
 
@@ -35,7 +35,7 @@ type Finding struct {
 }
 
 // leaderFence records that a server must not become the leader of a stream, because the server's data differs from the
-// data on the other servers.
+// data on all other servers.
 type leaderFence struct{ stream, server string }
 
 // directoryKey returns the key under which the cluster's directory stores this leaderFence.

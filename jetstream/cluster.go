@@ -187,7 +187,9 @@ func (o *Options) otherClusterError(clusterID, reason string) error {
 	)
 }
 
-// openCache opens and locks the directory in which this process caches its copies of the brains.
+// openCache sets c.cacheFS, the file system in which this process caches its copies of the brains (the shared memories
+// in the cluster). If c.options.Dir is "", the file system is in main memory. Otherwise openCache opens and locks the
+// directory c.options.Dir. It fails if another process has locked this directory.
 func (c *Cluster) openCache() error {
 	if c.options.Dir == "" {
 		c.cacheFS = vfs.NewMem()

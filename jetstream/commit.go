@@ -94,8 +94,9 @@ func (c *commitQueue) addRequest(q *commitRequest) (mustStartCommitter bool) {
 	return mustStartCommitter
 }
 
-// waitForMoreRequests waits until targetCount more changes are queued, but at most for the duration maxWait. It returns
-// immediately if no two changes could be combined even after waiting.
+// waitForMoreRequests waits until targetCount more requests are in the queue, but not longer than maxWait. It returns
+// immediately if targetCount is 0, or if the queue would then contain only one request, because a single request cannot
+// be combined with another request.
 func (c *commitQueue) waitForMoreRequests(ctx context.Context, targetCount int, maxWait time.Duration) {
 	c.mu.Lock()
 	if targetCount == 0 || len(c.waitingRequests)+targetCount < 2 {
@@ -403,8 +404,10 @@ type encodedEnvelope struct {
 	hash     chainHash
 }
 
-// buildEnvelope builds the message with the changes of the requests. It also returns the sequence number of the
-// brain's last message. The servers must store the new message only if it directly follows that message.
+// buildEnvelope builds one message that contains the changes of all requests. It also returns the sequence number of
+// the last message of the brain (a memory in the cluster). The servers must store the new message only if no other
+// message of the brain was stored after this number. buildEnvelope sets r.envelopeInFlight, which describes the message
+// that is being sent. If the message would be longer than maxMessageBytes, the error is an [oxbow.InvalidError].
 func (r *brainReplica) buildEnvelope(requests []*commitRequest) (encodedEnvelope, uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -97,8 +97,9 @@ func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 	return errors.Join(err, r.deleteOldSegments(ctx, at.LastSnapshot, s))
 }
 
-// storeFile stores fileContent, the brain's file, in the snapshot s or, if it is large, in separate messages
-// (segments). A part of the file that the last snapshot already contains is not stored again.
+// storeFile stores the content of the brain's file (fileContent) in the snapshot s. If the compressed content is small,
+// it is stored in s.InlineFile. Otherwise storeFile sends the content in segments, each in its own message, and adds
+// the segments to s. If a segment is equal to the segment with the same index in lastSnapshot, it is not sent again.
 func (r *brainReplica) storeFile(ctx context.Context, s *snapshot, fileContent []byte, lastSnapshot *snapshot) error {
 	if packed := zstdEncoder.EncodeAll(fileContent, nil); len(packed) <= maxInlineFileBytes {
 		s.InlineFile, s.CompressedBytes = packed, int64(len(packed))

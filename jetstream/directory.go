@@ -114,8 +114,10 @@ func openDirectory(
 	return d, nil
 }
 
-// openBucket opens the key-value bucket with the cluster's directory. If the servers are new and have no bucket,
-// openBucket creates it.
+// openBucket opens the key-value bucket with the cluster's directory. If the bucket does not exist and
+// expectedClusterID is "", openBucket creates the bucket, because the servers are new. It returns an error if the
+// bucket does not exist but expectedClusterID is set, because the servers lost their data or belong to another cluster.
+// It also returns an error if the bucket has fewer replicas than o.Replicas.
 func openBucket(
 	ctx context.Context,
 	nc *nats.Conn,

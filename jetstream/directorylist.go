@@ -92,8 +92,8 @@ func (d *clusterDirectory) lastMessages(ctx context.Context) (all []streamMessag
 }
 
 // eachMessage calls fn for each message in the directory's stream whose key matches keyPattern, in the order of the
-// sequence numbers. It requests the messages from the stream's leader, one after the other. The stream contains only
-// the last message of each key.
+// sequence numbers. It requests the messages from the stream's leader, in sequence. The stream contains only the last
+// message of each key.
 func (d *clusterDirectory) eachMessage(ctx context.Context, keyPattern string, fn func(streamMessage)) error {
 	for next := uint64(1); ; {
 		m, ok, err := d.requestSender.nextMessage(ctx, directoryStream, directorySubject+keyPattern, next)

@@ -78,8 +78,8 @@ func askServerStreams(ctx context.Context, nc, system *nats.Conn) ([]serverStrea
 }
 
 // serversWithStream returns the names of the servers that have the stream. The result storingServers contains all
-// servers with data of the stream on disk. The result replicatingServers contains those of them that still replicate
-// the stream.
+// servers with data of the stream on disk. The result replicatingServers contains the servers in storingServers that
+// still replicate the stream.
 func serversWithStream(all []serverStreams, stream string) (storingServers, replicatingServers []string) {
 	for _, h := range all {
 		part, has := h.streams[stream]

@@ -150,8 +150,9 @@ func (c *Cluster) ensureCopyIsCurrent(
 	}
 }
 
-// storeEmptyMessage stores an empty message, the mark, in the stream of a brain, and removes the previous mark. If
-// mustBeLast is set, the stream stores the mark only if the brain's last message has the sequence number headSeq.
+// storeEmptyMessage stores an empty message, called the mark, in the stream of the brain b. The rollup header makes the
+// server remove the previous mark. If mustBeLast is set, the server stores the mark only if the brain's last message
+// has the sequence number headSeq. storeEmptyMessage returns the sequence number of the mark.
 func (c *Cluster) storeEmptyMessage(
 	ctx context.Context,
 	b brainDirectoryEntry,
@@ -173,9 +174,10 @@ func (c *Cluster) storeEmptyMessage(
 	return seq, err
 }
 
-// Ready returns nil if brains (the memories in this cluster) can be read now. Otherwise it returns the reason. A read
-// requires that most servers can store messages (see [Store.Get]). Ready checks this in one stream and costs as much as
-// a read. If the cluster has only one replica, Ready only reads a value from the directory.
+// Ready returns nil if the brains (the memories in this cluster) can be read now. Otherwise it returns the reason. A
+// read requires that most servers can store messages (see [Store.Get]). Ready tests this requirement in one stream:
+// unless this process has a valid lease of the stream's leader, Ready stores an empty message in the stream. Therefore
+// Ready takes as long as a read. If the cluster has only one replica, Ready only reads a value from the directory.
 func (c *Cluster) Ready(ctx context.Context) error {
 	b := brainDirectoryEntry{}
 	if c.replicas == 1 {

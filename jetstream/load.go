@@ -1,5 +1,6 @@
 // This file brings a replica (the local copy of a brain, a memory in the cluster) up to date. It compares the replica
-// with the last message of the brain in the stream. It reads the missing messages from any server that has all of them.
+// with the last message of the brain in the stream. It reads the missing messages from any server that has all missing
+// messages.
 
 package jetstream
 
@@ -34,8 +35,8 @@ type streamHeadComparison struct {
 	err  error
 }
 
-// runSharedComparison waits for the result of a comparison that starts after runSharedComparison was called. If
-// several callers wait at the same time, one caller's function compare runs once for all of them.
+// runSharedComparison waits for the result of a comparison that starts after runSharedComparison was called. If several
+// callers wait at the same time, one caller's function compare runs once for all waiting callers.
 func (rs *sharedHeadComparisons) runSharedComparison(ctx context.Context, compare func() error) error {
 	rs.mu.Lock()
 	if rs.nextComparison == nil {

@@ -265,8 +265,10 @@ func (r *serverReplacement) awaitReplicas(ctx context.Context) error {
 	}
 }
 
-// hasAllReplicas reports whether each stream is on the required number of servers, which are up to
-// date and do not include the old server.
+// hasAllReplicas reports whether the replacement of r.oldServer is complete for all streams. The replacement of a
+// stream is complete if the stream has a replica on the required number of servers, all replicas are up to date, and
+// r.oldServer has no replica. hasAllReplicas sets r.report.Streams to the number of all streams, and r.report.Whole to
+// the number of streams for which the replacement is complete.
 func (r *serverReplacement) hasAllReplicas(ctx context.Context) bool {
 	names := r.cluster.streamNames()
 	r.report.Streams, r.report.Whole = len(names), 0

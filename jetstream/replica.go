@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 )
 
-// localStore is the interface of the local store that contains a process's copy of a brain (a memory in the cluster).
+// localStore is the interface for the local store that contains a process's copy of a brain (a memory in the cluster).
 type localStore interface {
 	oxbow.Historian
 	oxbow.Committer
@@ -350,10 +350,12 @@ func (r *brainReplica) advancePosition(e *envelope, hash chainHash, seq uint64, 
 	}
 }
 
-// applyRequestedChange makes a change in the local file and returns the change. For a revert or a restore, only the
-// number of the change is set. hasSameResultEverywhere is true if the revert or the restore fails with an error that
-// all other copies of the brain would return as well, for example because the entry does not exist. For other changes,
-// hasSameResultEverywhere is false.
+// applyRequestedChange makes a change in the local copy of the memory and returns the change. For a revert or a
+// restore, only the field Seq (the change's number) of appliedChange is set.
+//
+// The memory has copies in several processes. The result hasSameResultEverywhere tells whether a failed revert or
+// restore fails in the same way in all copies, for example because the entry does not exist. For other errors, and for
+// all other changes, hasSameResultEverywhere is false.
 func (r *brainReplica) applyRequestedChange(
 	c *requestedChange,
 ) (appliedChange oxbow.Change, hasSameResultEverywhere bool, err error) {

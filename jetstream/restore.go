@@ -193,12 +193,16 @@ func (s *restoreSourceDir) listCacheFiles() ([]restorableFile, error) {
 	return all, nil
 }
 
-// findFilesToRestore returns the backup files from which brains must be restored, grouped by brain. These are the
-// brains that do not exist in the cluster, or are empty there. The newest file of each brain comes first in its group.
+// findFilesToRestore returns the backup files from which brains (memories in the cluster) must be restored, grouped by
+// brain. A brain must be restored if it does not exist in the cluster, or is empty there. In each group, the newest
+// file comes first.
 //
-// If the cluster already contains a brain, there must be a backup file with the same last envelope. Otherwise the error
-// matches [oxbow.ErrExists]. The brain is then counted in r.report.Present. If r.options.Tenant is set, the brains in
-// the cluster that have no file at all are ignored.
+// If a brain in the cluster is not empty, the backup must contain a file of this brain with the same last envelope (the
+// message with the brain's last change). There are two cases:
+//   - If there is such a file, the brain is up to date. It is counted in r.report.Present and is not restored.
+//   - Otherwise, the error matches [oxbow.ErrExists].
+//
+// If r.options.Tenant is set, the brains for which filesByBrain contains no file are ignored.
 func (r *restoreRun) findFilesToRestore(
 	ctx context.Context,
 	filesByBrain map[string][]restorableFile,

@@ -28,8 +28,8 @@ const maxNamedSuspiciousParts = 3
 //   - Agents may have written the part, such as MEMORY.md or the newest entries.
 //   - The part looks like instructions, or it repeats a text by others that an agent has read.
 //
-// The function repeats reports whether its argument repeats such a text by others. If the function is nil, repetitions
-// are not checked. oxbow can only warn, because a layout always shows such parts in full.
+// The argument repeats is a function. It returns true if its argument text repeats such a text by others. If the
+// function is nil, repetitions are not checked. oxbow can only warn, because a layout always shows such parts in full.
 func Caution(c prompt.Context, repeats func(text string) bool) string {
 	var names []string
 	var reason screen.WarningReason

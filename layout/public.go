@@ -22,7 +22,7 @@ type (
 	// Tool is a verb that a model can call. Its Name, Description and Input (a JSON schema) are sent to the model. Its
 	// method Answer executes a call.
 	Tool = verb.Tool
-	// Sets contains sets of oxbow's own tools, by the name of the set (see [Dialect.Sets]).
+	// Sets contains sets of oxbow's own tools, by the set's name (see [Dialect.Sets]).
 	Sets = verb.VerbSets
 	// Written records the texts that a home's tools wrote (see [Home.Written]).
 	Written = verb.WrittenTexts

@@ -33,9 +33,10 @@ func (s *Set) Text(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Replace atomically replaces the content of a profile's file by data. The caller must have read the file before. The
-// parameter oldData is the content that the caller read. If the file has a different content now, Replace does not
-// write the file, and the error matches [oxbow.ErrConflict]. Replace returns an error if the file is a symbolic link.
+// Replace atomically replaces the content of a profile's file. The new content is in the argument data. The argument
+// oldData is the content that the caller has read from the file before. If the file has a different content now,
+// Replace does not write the file, and the error matches [oxbow.ErrConflict]. Replace also returns an error if the file
+// is a symbolic link.
 func (s *Set) Replace(name string, oldData, data []byte) error {
 	f, err := s.findFile(name)
 	if err != nil {

@@ -230,8 +230,8 @@ func (s *includedEntryTotals) addEntry(contentBytes int) {
 }
 
 // rankEntries returns the highest-ranking entries that the profile includes, with the best entry first. It returns only
-// as many entries as are necessary to exceed tokenBudget, a number of tokens. The result totals is a total over all
-// entries that the profile includes: the number of entries and of their tokens.
+// as many entries as are necessary to exceed tokenBudget, a number of tokens. The second result, totals, contains the
+// number of all entries that the profile includes, and their total number of tokens.
 func (r *Resolved) rankEntries(
 	all heads.List,
 	input *rankingInput,
@@ -305,7 +305,8 @@ func (b *bestEntries) ranksTooLow(x *rankedEntry) bool {
 	return b.contentBytes/4 > b.tokenBudget && compareByRank(x, &b.heap[0]) > 0
 }
 
-// sortedByRank returns the entries, the best first. add must not be called afterwards.
+// sortedByRank returns the entries in b, the best first. It sorts b.heap in place, so the caller must not add entries
+// to b afterwards.
 func (b *bestEntries) sortedByRank() []rankedEntry {
 	slices.SortFunc(b.heap, func(a, b rankedEntry) int { return compareByRank(&a, &b) })
 	return b.heap

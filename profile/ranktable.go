@@ -16,7 +16,7 @@ import (
 //
 // rankTableEntries divides the entries into groups with the same traits. Within a group, a newer entry ranks higher,
 // unless the query finds the entries. Therefore the entries that the query found are added separately. All entries in
-// small groups, such as pinned entries, are added too. The entries in the other groups are read from the newest to the
+// small groups, such as pinned entries, are added too. The entries in all other groups are read from the newest to the
 // oldest. When an entry of a group ranks too low, all older entries of the group also rank too low and need not be
 // read.
 func (r *Resolved) rankTableEntries(
@@ -85,7 +85,9 @@ type traitGroup struct {
 	unreadCount int   // number of entries not examined yet (0 if none of them can rank high enough)
 }
 
-// addRow adds the entry in a row of the table to the group.
+// addRow counts an entry of the group and, if the group is small, appends the entry's row in the table to g.entryRows.
+// If the group has more than maxSmallGroupEntries entries, addRow sets g.entryRows to nil, because rows are only needed
+// for small groups.
 func (g *traitGroup) addRow(row int) {
 	g.unreadCount++
 	switch {
@@ -185,7 +187,8 @@ func (s traitGroups) addNewestEntries(
 	}
 }
 
-// countUnreadGroups returns the number of groups with entries that may still be among the best.
+// countUnreadGroups returns the number of groups with entries that have not been read yet and may still rank high
+// enough to be selected.
 func (s traitGroups) countUnreadGroups() (n int) {
 	for _, g := range s.groupByTraits {
 		if g.unreadCount > 0 {

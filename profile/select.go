@@ -51,25 +51,25 @@ const (
 // Select builds the text of a profile from a memory. Select is deterministic: the same entries, documents and request
 // result in the same bytes.
 //
-// The text begins with the documents in the order of the profile. The entries follow in this order, which has five
-// groups:
+// The text begins with the documents in the order of the profile. The entries follow in five groups:
 //
 //   - entries that the profile lists by name or that have the label pinned:true
-//   - entries that the query of the request finds, the best match first
+//   - entries that the query in the request finds, the best match first
 //   - entries with the label process:true
 //   - all other entries
 //   - entries with the label covered:true
 //
-// Within a group, except in the group of the query, entries are ordered by the day of their last change, newest first.
-// If the day is equal, the entry with the higher confidence comes first (the confidence is 0.5 by default). If the
-// confidence is also equal, the entry that was changed later comes first, and then the entry with the higher ID.
+// In each group except the second, the entries are ordered by the day of their last change, newest first. If two
+// entries were changed on the same day, the entry with the higher confidence comes first (the default confidence is
+// 0.5). If the confidence is also equal, the entry that was changed later comes first, and then the entry with the
+// higher ID.
 //
-// Records of runs and handoffs (the kinds history and handoff) are included only if they are pinned, or if the
-// profile's include section lists their kind or name. An entry is always left out if it may be shown only to a model
-// that asked for it (see [oxbow.Entry.WhyHeld] and [oxbow.Unasked]).
+// Records of runs and handoffs (entries of the kinds history and handoff) are included only if they have the label
+// pinned:true, or if the profile's include section lists their kind or name. An entry is left out if only a model that
+// asks for it may see it (see [oxbow.Entry.WhyHeld] and [oxbow.Unasked]).
 //
-// [prompt.Context.FitToBudget] packs the text, so the budget is never exceeded. Only the highest-ranking entries, up to
-// four times the budget, are tried. All other entries are reported in a single line.
+// [prompt.Context.FitToBudget] fits the text to the budget, so the budget is never exceeded. Only the highest-ranking
+// entries, up to a total of four times the budget, are considered. All other entries are reported in a single line.
 func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Request) (Selection, error) {
 	sel := Selection{Profile: r.Name, AsOf: req.AsOf}
 	budget := req.Budget
@@ -173,9 +173,11 @@ func (s *Set) fitSelectionToBudget(
 	}
 }
 
-// formatTextHeading returns the heading of a selection. The description of the profile is in a fence, so that the
-// model treats the description as data and does not follow instructions in it. Anybody who can commit to a repository
-// may have written the profiles in the repository.
+// formatTextHeading returns the heading of the text that oxbow selects for a model according to a profile. The heading
+// contains the profile's name and description. The description is in a fence, so that the model treats the description
+// as data and does not follow instructions in it, because anybody who can commit to a repository may have written the
+// profiles in the repository. If FindWarningReason finds a reason not to trust the description, the description is left
+// out.
 func (r *Resolved) formatTextHeading() string {
 	title, description := "# Memory\n", ""
 	if r.Name != "" {

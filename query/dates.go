@@ -250,8 +250,10 @@ func (r *dateReader) parseTwoWordDate(a, b string) (from, to time.Time, ok bool)
 	return from, to, false
 }
 
-// relativeRange returns the last (nth is -1), this (0) or next (1) period of the kind periodName: a weekday, a named
-// month, a week, a weekend, a month or a year.
+// relativeRange returns a period. If nth is -1, it returns the last period, if nth is 0 the present period, and if nth
+// is 1 the next period. The argument periodName is the kind of period: a weekday, a named month, "week", "weekend",
+// "month" or "year". The results from and to are the start and the end of the period. The result ok is false if
+// periodName is none of these words.
 func (r *dateReader) relativeRange(nth int, periodName string) (from, to time.Time, ok bool) {
 	y, m, _ := r.todayStart.Date()
 	if weekday := slices.Index(weekdayNames, periodName); weekday >= 0 {

@@ -96,9 +96,9 @@ func parseDateRange(s string, now time.Time) (from, to time.Time, ok bool) {
 	return clampToTimeLimits(from), to, true
 }
 
-// parseNumericDate parses a year, a month, a day or a moment in RFC 3339. Years, months and days are in the time zone
-// loc. The result from is the beginning of the period. The result to is the end of the period, and the period does not
-// include this end. A moment is a period of one second. The result ok is false if s does not have one of these forms.
+// parseNumericDate parses a year, a month, a day or a time in RFC 3339. Years, months and days are in the time zone
+// loc. The result from is the beginning of the period. The result to is its end, which does not belong to the period. A
+// time in RFC 3339 is a period of one second. The result ok is false if s has none of these forms.
 func parseNumericDate(s string, loc *time.Location) (from, to time.Time, ok bool) {
 	for _, l := range []struct {
 		layout    string

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ParseFilter parses a filter. For the keys after, since, before, until and on, see [TimeFilter]. Errors match
+// ParseFilter parses a filter. See [TimeFilter] for the keys "after", "since", "before", "until" and "on". Errors match
 // [oxbow.ErrInvalid] and suggest a correction.
 //
 // If the filter language does not know a key, as in customer:acme, the term selects entries by their labels with this

@@ -15,8 +15,9 @@ import (
 // meanwhile.
 const maxRaceRetries = 1000
 
-// Apply implements [oxbow.Store]. Whether an op is allowed depends on the present entries. Each op therefore requires
-// the versions that were checked, so that no entry can leave or enter the scope in between.
+// Apply implements [oxbow.Store]. It checks whether the ops are allowed, which depends on the present entries. It then
+// applies each op on the condition that the entry's version is still the version that was checked. Therefore, no entry
+// can leave or enter the scope between the check and the change.
 func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return v.checkAndApplyOps(
 		ctx,
@@ -42,8 +43,8 @@ func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	return v.visiblePartOfChange(c, ops), nil
 }
 
-// visiblePartOfChange returns the part of the change c that the caller may see. ops are the ops of the present call. If
-// an earlier call had the same op ID, the store returns the change of the earlier call. Therefore c may contain entries
+// visiblePartOfChange returns the part of the change c that the caller may see. ops are the present call's ops. If an
+// earlier call had the same op ID, the store returns the change of the earlier call. Therefore c may contain entries
 // that ops do not change and that are outside the scope.
 func (v *store) visiblePartOfChange(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	targets := map[string]bool{}
@@ -69,10 +70,10 @@ func (v *store) visiblePartOfChange(c oxbow.Change, ops []oxbow.Op) oxbow.Change
 	return c
 }
 
-// checkAndApplyOps checks whether the scope allows the ops, and calls the function apply with the ops for the
-// underlying store. Each op requires the version of the entry that was checked, so that it fails if another writer has
-// changed the entry since the check. In this case, checkAndApplyOps checks the ops again and makes another attempt, up
-// to maxRaceRetries times.
+// checkAndApplyOps checks whether the scope allows the ops. It then calls the function apply with the ops for the
+// underlying store. Each of these ops requires that its entry still has the version that was checked. If another writer
+// has changed the entry since the check, the op fails. In this case, checkAndApplyOps checks and applies the ops again,
+// up to maxRaceRetries times.
 func (v *store) checkAndApplyOps(
 	ctx context.Context,
 	ops []oxbow.Op,
@@ -224,9 +225,9 @@ func (b *scopedOpConverter) stagedEntry(ctx context.Context, name string) (*oxbo
 	return nil, 0, err
 }
 
-// convertAdd checks the operation a, adds the labels of the scope to it, and appends it to convertedOps. It also adds
-// the new entry to pendingEntries. It returns an error if another entry already has the name or an alias of the new
-// entry, or if the scope does not allow the new entry.
+// convertAdd checks the Add operation in the argument a, adds the labels of the scope to the operation, and appends the
+// operation to b.convertedOps. It also adds the new entry to b.pendingEntries. It returns an error if another entry
+// already has the name or an alias of the new entry, or if the scope does not allow the new entry.
 func (b *scopedOpConverter) convertAdd(ctx context.Context, a oxbow.Add) error {
 	if err := b.checkNameNotShown(ctx, a.Name); err != nil {
 		return err

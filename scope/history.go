@@ -64,9 +64,9 @@ func WithLeaves(ctx context.Context) context.Context {
 	return context.WithValue(ctx, leavingEntriesContextKey{}, true)
 }
 
-// removalForLeavingEntry returns a version that reports the removal of an entry, if the version newVersion moved its
-// entry out of the scope. The caller reports the removal instead of newVersion, which the scope hides. The entry has
-// left the scope if the scope includes its previous version and does not include newVersion. In all other cases,
+// removalForLeavingEntry returns a version that reports an entry's removal, if the version newVersion moved its entry
+// out of the scope. The caller reports the removal instead of newVersion, which the scope hides. The entry has left the
+// scope if the scope includes its previous version and does not include newVersion. In all other cases,
 // removalForLeavingEntry returns nil. It also returns nil if newVersion itself is a removal, or if
 // p.reportsEntriesLeavingScope is false.
 func (p *historyVisibility) removalForLeavingEntry(

@@ -72,8 +72,7 @@ func (s *Scope) restoreAliases(newAliases []string, old *oxbow.Entry) []string {
 			continue
 		}
 		for _, original := range old.Aliases {
-			// Several aliases of the old entry may be shown as the same text, such as [mail]. Use each of them only
-			// once.
+			// Several aliases of the old entry may be shown as the same text, such as [mail]. Use each alias only once.
 			isUsed := slices.Contains(restored, original)
 			if s.Text(original) == alias && !isUsed {
 				restored[i] = original
@@ -84,9 +83,9 @@ func (s *Scope) restoreAliases(newAliases []string, old *oxbow.Entry) []string {
 	return restored
 }
 
-// restoreLabels returns the labels in the list newLabels with their hidden personal data restored. If the value of a
-// label contains a mark such as [mail] in place of the data, the label is replaced by the label of the entry old that
-// the scope shows as the same text. A label that does not match any label of the entry old stays unchanged.
+// restoreLabels returns the labels in the list newLabels with their hidden personal data restored. If a label's value
+// contains a mark such as [mail] in place of the data, the label is replaced by the old entry's label that the scope
+// shows as the same text. A label that does not match any label of the entry old stays unchanged.
 func (s *Scope) restoreLabels(newLabels []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	restored := slices.Clone(newLabels)
 	for i, label := range newLabels {
@@ -94,8 +93,7 @@ func (s *Scope) restoreLabels(newLabels []oxbow.Label, old *oxbow.Entry) []oxbow
 			continue
 		}
 		for _, original := range old.Labels {
-			// Several labels of the old entry may be shown as the same text, such as [mail]. Use each of them only
-			// once.
+			// Several labels of the old entry may be shown as the same text, such as [mail]. Use each label only once.
 			isUsed := slices.Contains(restored, original)
 			redacted := oxbow.Label{Key: original.Key, Value: s.Text(original.Value)}
 			if redacted == label && !isUsed {
@@ -111,11 +109,11 @@ func (s *Scope) restoreLabels(newLabels []oxbow.Label, old *oxbow.Entry) []oxbow
 // place of each personal value. For example, the mark [mail] replaced a mail address. The argument text is the content
 // after the reader has edited it, and it may contain such marks.
 //
-// If a line of text equals a line that the reader saw, restoreContent uses the line of oldContent with the personal
-// value. In all other lines, it must find out which value a mark means. It considers the values of the mark's kind in
-// the remaining lines of oldContent, which are the lines that are not in the result yet. If there is exactly one such
-// value, restoreContent replaces the mark by this value. Otherwise it returns an error, so that no data is lost or
-// misplaced.
+// If a line in the argument text equals a line that the reader saw, restoreContent uses the line of oldContent with the
+// personal value. In all other lines, it must find out which value a mark means. It considers the values of the mark's
+// kind in the remaining lines of oldContent, which are the lines that are not in the result yet. If there is exactly
+// one such value, restoreContent replaces the mark by this value. Otherwise it returns an error, so that no data is
+// lost or misplaced.
 func (s *Scope) restoreContent(text, oldContent string) (string, error) {
 	shown := s.Text(oldContent)
 	if shown == oldContent || !s.hasRedactionMark(text) {
@@ -163,7 +161,7 @@ func (s *Scope) restoreContent(text, oldContent string) (string, error) {
 // findPersonalValues returns the personal data in the lines, such as mail addresses, by kind and without repetitions. A
 // scope hides personal data by replacing it with a text such as [mail]. A line may already contain such a text,
 // although the scope did not replace anything. Then this text also counts as personal data of its kind, so that it can
-// be restored like the other values.
+// be restored like all other values.
 func (s *Scope) findPersonalValues(linesByShownText map[string][]string) map[personal.Kind][]string {
 	values := map[personal.Kind][]string{}
 	add := func(k personal.Kind, v string) {

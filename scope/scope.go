@@ -53,8 +53,8 @@ func (s *Scope) IsAll() bool {
 	return len(s.Except) == 0 && slices.ContainsFunc(s.Any, oxbow.Filter.IsZero)
 }
 
-// HeadNeeds returns the data of an entry that [Scope.Sees] examines. A caller that lists entries without contents must
-// request these data.
+// HeadNeeds specifies which data of an entry [Scope.Sees] examines: the label keys and names that the filters of s use,
+// and the names in s.Names. A caller that lists entries without their contents must request these data.
 func (s *Scope) HeadNeeds() (a heads.Needs) {
 	for _, f := range slices.Concat(s.Any, s.Shared, s.Except) {
 		a.AddFilter(f)
@@ -129,10 +129,10 @@ func (s *Scope) checkLabels(e, old *oxbow.Entry) error {
 	return nil
 }
 
-// addRequiredLabels returns the labels ls with the labels that the scope requires, which are in s.Own. If ls already
-// contains a label with the same key as a required label, addRequiredLabels adds nothing for this key. Otherwise a new
-// entry gets the required label. An existing entry keeps its present labels with this key. old is the present version
-// of the entry, or nil for a new entry.
+// addRequiredLabels returns a copy of ls with the labels that the scope requires (s.Own), and sorts the result. If ls
+// already contains a label with the same key as a required label, addRequiredLabels adds nothing for this key.
+// Otherwise it adds the required label if the entry is new, or the labels with this key that the existing entry has.
+// The argument old is the present version of the entry, or nil for a new entry.
 func (s *Scope) addRequiredLabels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	ls = slices.Clone(ls)
 	for _, own := range s.Own {
@@ -150,9 +150,9 @@ func (s *Scope) addRequiredLabels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.La
 	return oxbow.SortLabels(ls)
 }
 
-// checkOwnLabelsKept returns an error if a change would remove a label that the scope requires. The argument ls
-// contains the new labels of the entry, and old is the entry before the change. The labels in s.Own are required: if
-// old has a label with the key of such a label, ls must also contain a label with this key.
+// checkOwnLabelsKept returns an error if a change would remove a label key that the scope requires. The argument ls
+// contains the labels that the entry will have, and old is the entry before the change. For each label in s.Own, the
+// check fails if old has a label with the same key and ls has none. A different value is allowed.
 func (s *Scope) checkOwnLabelsKept(ls []oxbow.Label, old *oxbow.Entry) error {
 	for _, own := range s.Own {
 		has := func(l oxbow.Label) bool { return l.Key == own.Key }

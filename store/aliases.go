@@ -48,14 +48,14 @@ const (
 )
 
 // SettleAliases decides which entry keeps an alias that several entries would have after a change. It returns the
-// aliases that entries must give up. The argument holders must contain all entries in the state after the change. An
-// entry without aliases may be left out if its name is not an alias of another entry.
+// aliases that entries must give up. The list holders must contain all entries in the state after the change. An entry
+// without aliases may be omitted if its name is not an alias of another entry.
 //
-// For each alias, the first of these rules that fits is applied:
-//   - If all entries with the alias had it before the change, all of them keep it, unless the change creates an entry
-//     whose name is the alias.
-//   - If the alias is the name of an entry, this entry keeps it. Entries that had the alias before the change keep it
-//     too if the argument rule is currentHolderKeepsAlias.
+// SettleAliases checks these rules for each alias, in this order, and applies the first rule whose condition is true:
+//   - If all entries with the alias had it before the change, all of them keep it. This rule does not apply if the
+//     change creates an entry whose name is the alias.
+//   - If the alias is the name of an entry, this entry keeps it. If the argument rule is currentHolderKeepsAlias,
+//     entries that had the alias before the change keep it too.
 //   - If the argument rule is currentHolderKeepsAlias, the entries that had the alias before the change keep it.
 //   - Otherwise the oldest entry with the alias keeps it. The oldest entry is the entry that was created first. If
 //     several entries were created at the same time, it is the entry whose name sorts first.
@@ -93,11 +93,16 @@ func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 	return taken
 }
 
-// chooseAliasHolders returns the entries that keep a word as their name or alias. The argument claims contains the
+// chooseAliasHolders decides which entries may have a word as their name or alias. The argument claims contains the
 // entries that would have the word as an alias. The argument nameOwner is the entry that has the word as its name, or
-// nil. If nothing about the word is new, all entries in claims keep it. Otherwise nameOwner keeps the word. If
-// nameOwner is nil, the oldest entry in claims keeps it. If rule is currentHolderKeepsAlias, entries that already had
-// the alias also keep it, and the oldest entry gets it only if there are none.
+// nil. The result contains the entries that keep the word:
+//
+//   - If all entries in claims already had the alias, and nameOwner is nil or had the name already, the result is
+//     claims. The entry nameOwner then also keeps its name.
+//   - Otherwise, if nameOwner is not nil, it keeps the word. If rule is currentHolderKeepsAlias, the entries in claims
+//     that already had the alias keep it, too.
+//   - Otherwise, if rule is currentHolderKeepsAlias and entries in claims already had the alias, these entries keep it.
+//   - Otherwise, only the oldest entry in claims keeps it.
 func chooseAliasHolders(word string, claims []*AliasHolder, nameOwner *AliasHolder, rule AliasRule) []*AliasHolder {
 	had := slices.DeleteFunc(slices.Clone(claims), func(h *AliasHolder) bool { return !containsName(h.Had, word) })
 	isOld := len(had) == len(claims) && (nameOwner == nil || !nameOwner.IsNew)

@@ -118,10 +118,9 @@ func (f Filter) Parts() []Filter {
 	return ps
 }
 
-// String returns the filter in the language that package query parses. Parsing the result
-// returns an equal filter, in any time zone, if the language can express the filter: each
-// term has values, each label passes [Label.Check], and the dates are in the years 1 to
-// 9999.
+// String returns the filter in the language that package query parses. If the language can express the filter, parsing
+// the result returns an equal filter, whatever the time zone is. The language can express a filter if each term has
+// values, each label passes [Label.Check], and all dates are in the years 1 to 9999.
 func (f Filter) String() string { return f.format(math.MaxInt) }
 
 // maxBriefValuesPerTerm is the maximum number of values that [Filter.Brief] prints for each term.

@@ -9,9 +9,11 @@ import (
 )
 
 // Undoable returns the last changes that can be undone, newest first. It skips changes that are an undo, that were
-// undone, or that contain a redacted version. The argument maxCalls is the maximum number of changes, but changes that
-// belong together count as one: consecutive changes by one import, and the parts of a call (see [CommitInParts]), even
-// if other writers made changes in between. The result contains each of these changes.
+// undone, or that contain a redacted version.
+//
+// The argument maxCalls limits the number of results, but changes that belong together count only once. Consecutive
+// changes by one import belong together. The parts of a call (see [CommitInParts]) also belong together, even if other
+// writers made changes between the parts. The result contains every change of such a group.
 func Undoable(ctx context.Context, h Historian, maxCalls int) ([]Change, error) {
 	w := undoWalk{undoneSeqs: map[uint64]bool{}}
 	for c, err := range h.Log(ctx) {
@@ -59,9 +61,9 @@ func (w *undoWalk) mayUndo(c *Change) bool {
 	return !slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Erased })
 }
 
-// addToFoundCall adds the change c to the result if c belongs to the same call as a change that was found before. A
-// call can make several changes: as parts (see CommitInParts) or as an import. addToFoundCall returns false if c
-// belongs to no call that was found before.
+// addToFoundCall adds the change c to w.found if the same call to oxbow made c and a change in w.found. It returns
+// false if no change in w.found was made by the same call. A call makes several changes if it is an import, or if its
+// operations are divided into parts (see CommitInParts).
 func (w *undoWalk) addToFoundCall(c Change) bool {
 	i := slices.IndexFunc(w.openCalls, func(later Change) bool { return later.Follows(c) })
 	if i >= 0 {
@@ -80,9 +82,9 @@ func (w *undoWalk) addToFoundCall(c Change) bool {
 	return true
 }
 
-// addNewCall adds the change c to the list found. c is the last change of a call of which no other change was found
-// before, because the changes are found from newest to oldest. If c is not the call's first part, addNewCall also adds
-// c to openCalls, so that the earlier parts of the call are recognized.
+// addNewCall adds the change c to w.found. The changes are found from newest to oldest, so c is the last change of its
+// call, and the call's earlier changes are found later. If c is not the call's first part, addNewCall also adds c to
+// w.openCalls, so that the earlier parts are recognized.
 func (w *undoWalk) addNewCall(c Change) {
 	w.found = append(w.found, c)
 	w.callCount++

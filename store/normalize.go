@@ -99,9 +99,9 @@ func areInNormalForm(aliases []string, labels []Label) bool {
 		!slices.ContainsFunc(labels, func(l Label) bool { return normalizeLabelValue(l) != l.Value })
 }
 
-// normalizeAliases returns the aliases in normal form. An alias is left out if an earlier alias in another spelling has
-// the same normal form. An alias that is listed twice with the same spelling stays twice, so that the check of the op
-// refuses the op.
+// normalizeAliases returns the aliases in normal form C. If two different spellings have the same normal form, only the
+// first is kept. If an alias that is already in normal form is listed twice, both are kept, because the check of the op
+// must find and refuse this mistake.
 func normalizeAliases(aliases []string) []string {
 	if !slices.ContainsFunc(aliases, func(a string) bool { return NormalName(a) != a }) {
 		return aliases

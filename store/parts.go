@@ -244,7 +244,7 @@ func (c Change) Follows(o Change) bool {
 	return part > 1 && note == previousNote && previousPart == part-1
 }
 
-// WithOtherParts returns the changes in cs, together with the other changes of the same calls. A call that is too large
+// WithOtherParts returns the changes in cs, together with all other changes of the same calls. A call that is too large
 // for one change makes several changes, its parts. The result is ordered by number, newest first. If a call was
 // interrupted, the parts that it did not make are missing.
 func WithOtherParts(ctx context.Context, h Historian, cs []Change) ([]Change, error) {
@@ -370,8 +370,8 @@ func changeWithOpID(ctx context.Context, h Historian) (c Change, found bool, err
 	}
 	made, err := Commit(ctx, h, Remove{Name: "none", If: LastChange})
 	if err != nil {
-		// Ignore the error. Either no earlier call used this op ID, or the error has another cause and the caller's
-		// revert will return it again.
+		// Ignore the error. Usually the error means that no earlier call used this op ID. If the error has another
+		// cause, the caller gets the same error when it commits its own change.
 		return Change{}, false, nil
 	}
 	cs, err := ReadChanges(ctx, h, []uint64{made.Seq})
@@ -406,8 +406,8 @@ func splitChangesToRevert(ctx context.Context, h Historian, cs []Change, maxByte
 	return parts, nil
 }
 
-// estimateRevertBytes returns an approximate limit in bytes for the size of two changes: the change that reverts c, and
-// the change that undoes this revert.
+// estimateRevertBytes returns an estimate in bytes. The change that reverts c should not be larger than the estimate,
+// and neither should the change that undoes the revert.
 func estimateRevertBytes(ctx context.Context, h Historian, c *Change) (size int, err error) {
 	old, err := replacedVersionSizes(ctx, h, c)
 	if err != nil {

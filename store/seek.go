@@ -75,8 +75,9 @@ func ReadChanges(ctx context.Context, h Historian, seqs []uint64) (cs []Change, 
 	return cs, nil
 }
 
-// walkToChanges is like ReadChanges, for a history that must be read from its end. The numbers must be in ascending
-// order.
+// walkToChanges returns the changes with the numbers in seqs that h contains. It is like ReadChanges, but for a history
+// that can be read only from its newest change to its oldest. The numbers in seqs must be in ascending order. The
+// result is in descending order of the numbers.
 func walkToChanges(ctx context.Context, h Historian, seqs []uint64) (cs []Change, err error) {
 	if len(seqs) == 0 {
 		return nil, nil

@@ -44,8 +44,8 @@ type Claim struct {
 	Agent  string `json:"agent,omitempty"`  // name of the agent or of its model, as the caller gave it
 }
 
-// refOriginSeparator separates the two parts of Source.Ref: the client's session or call, and the origin of an imported
-// text.
+// refOriginSeparator separates the two parts of Source.Ref: the client's session or call, and an imported text's
+// origin.
 const refOriginSeparator = " from "
 
 // WithOrigin returns a copy of s for a change whose text was imported from origin. The field Ref of the copy contains

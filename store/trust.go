@@ -84,9 +84,10 @@ func (t Trust) isAbove(other Trust) bool {
 	return slices.Index(Trusts(), t) < slices.Index(Trusts(), other)
 }
 
-// TextBy returns the author of the text. This is usually the author of the last change. If the last change is by a
-// person who only changed labels or aliases or restored an older text, it is the earlier author, because the person
-// has not confirmed the text.
+// TextBy returns the author of the entry's text. The author of the text is usually the author of the last change. If a
+// person made the last change, but only changed labels or aliases or restored an older text, the person has not
+// confirmed the text. In this case, the label LabelTextBy stores the author of the text, and TextBy returns this
+// author.
 func (e *Entry) TextBy() Actor {
 	if e.Source.Actor == Person {
 		for _, l := range e.Labels {

@@ -131,9 +131,10 @@ func (d *Draft) CommitNew() error {
 	return syncParentDir(d.fsys, d.name)
 }
 
-// RenameNew is like [FS.Rename], but never replaces a file. If newname already exists, the error matches
-// [fs.ErrExist]. If the file system does not support hard links, a file that another program creates with this name
-// during the call may be replaced.
+// RenameNew renames a file like [FS.Rename], but does not replace an existing file. If newname already exists, the
+// error matches [fs.ErrExist]. If the file system does not support hard links, RenameNew first checks whether newname
+// exists, and then renames the file. In this case, if another program creates newname between these two steps,
+// RenameNew replaces the new file.
 func RenameNew(fsys FS, oldname, newname string) error {
 	err := link(fsys, oldname, newname)
 	if err == nil {

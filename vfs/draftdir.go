@@ -148,7 +148,7 @@ func checkEmptyOrMissing(fsys FS, name string) error {
 
 // Commit gives the directory its final name and makes the name durable. The files in the directory must be closed. If
 // an empty directory has the final name, Commit replaces it. When the directory has its final name, Commit calls
-// [DraftDir.Discard] to remove the other files of the draft. After an error, the caller must also call Discard, which
+// [DraftDir.Discard] to remove the draft's remaining files. After an error, the caller must also call Discard, which
 // does nothing if it was already called.
 func (d *DraftDir) Commit() error {
 	if d.lock == nil {

@@ -226,7 +226,7 @@ func removeAll(fsys FS, name string) error {
 		return err
 	}
 	// Find out whether Remove failed because name is a directory with files. If name is a file or a symbolic link,
-	// return the error of Remove, so that the target of a link is not emptied.
+	// return Remove's error, so that a link's target is not emptied.
 	entries, rerr := fsys.ReadDir(path.Dir(name))
 	if rerr != nil {
 		return err

@@ -91,9 +91,12 @@ func (l *osLock) TryLock() (bool, error) {
 	return false, fmt.Errorf("locking %s: the file was replaced %d times meanwhile", l.name, maxLockReopens)
 }
 
-// replaceLockFile makes f the file of the lock l. The file f must already be locked. replaceLockFile returns false if
-// the name now refers to another file, or if the lock is already held. If the lock was closed, it returns false and an
-// error. Whenever it returns false, it has unlocked f, and the caller must close f.
+// replaceLockFile makes f the file of the lock l. The caller must have locked f before. replaceLockFile returns false
+// if the lock is already held. It also returns false if the name of the lock (l.name) no longer refers to f, for
+// example because the file was deleted.
+//
+// If the lock was closed, or if checking the name fails, replaceLockFile returns false and an error. Whenever it
+// returns false, it has unlocked f, and the caller must close f.
 func (l *osLock) replaceLockFile(f *os.File, info fs.FileInfo) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

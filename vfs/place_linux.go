@@ -52,8 +52,8 @@ func nameInDirRefersTo(dir int, name string, info fs.FileInfo) (isSameFile, isKn
 	if !ok {
 		return false, false
 	}
-	// Request all fields of the file's description except the times. For fewer fields, a network file system might
-	// answer from its cache, without asking the server.
+	// Request all basic fields except the times, which are not needed here. If fewer fields were requested, a network
+	// file system might answer from its cache without asking the server.
 	const mask = unix.STATX_BASIC_STATS &^ (unix.STATX_ATIME | unix.STATX_MTIME | unix.STATX_CTIME)
 	var st unix.Statx_t
 	err := error(unix.EINTR)

@@ -38,8 +38,9 @@ func removeInRoot(root *os.Root, name string) error {
 	return removeWithOldWindowsAPI(root, name)
 }
 
-// removeWithOldWindowsAPI is like removeInRoot, but uses the request that all versions of Windows support. It opens the
-// file relative to the file's directory, which is opened with os.Root, so that no link leads outside of the root.
+// removeWithOldWindowsAPI is like removeInRoot, but calls removeInDirectory, which deletes the file with a request to
+// the operating system that all versions of Windows support. It opens the file relative to the file's directory. The
+// directory is opened with root, so that no link leads outside of root.
 func removeWithOldWindowsAPI(root *os.Root, name string) error {
 	dir, err := root.Open(filepath.Dir(name))
 	if err != nil {
@@ -92,8 +93,8 @@ func removeInDirectory(dir windows.Handle, base string) error {
 	return errors.Join(err, windows.CloseHandle(file))
 }
 
-// convertNTStatus converts an NT status to the Windows error with which errors.Is can compare it, such as
-// ERROR_SHARING_VIOLATION.
+// convertNTStatus converts an NT status to the equivalent Windows error code, such as ERROR_SHARING_VIOLATION, so that
+// the caller can use errors.Is on the error. It returns all other errors unchanged.
 func convertNTStatus(err error) error {
 	status, ok := err.(windows.NTStatus)
 	if !ok {

@@ -26,8 +26,9 @@ func TempOf(temp string) (name string, ok bool) {
 	return rest[:dot], true
 }
 
-// RemoveStaleTemps removes abandoned temporary files from a directory. A temporary file is removed if it is older than
-// [StaleAfter] at the time now, and if isOurs returns true for the final file's name. Errors are ignored.
+// RemoveStaleTemps removes abandoned temporary files from the directory dir. The parameter now is the current time. A
+// temporary file is removed if it was last modified more than [StaleAfter] before this time, and if isOurs returns
+// true. The argument of isOurs is the final name that the temporary file would have received. Errors are ignored.
 func RemoveStaleTemps(fsys FS, dir string, now time.Time, isOurs func(name string) bool) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {

@@ -82,13 +82,14 @@ type blockingLock interface {
 	waitForLock(ctx context.Context) (bool, error)
 }
 
-// WithLock creates the directory at dirPath, and acquires the lock file lockName in this directory. While it holds the
-// lock, it calls the function do. The argument maxWait is the maximum time to wait for the lock. If another process
-// holds the lock for longer, WithLock returns false and does not call the function.
+// WithLock runs the function that is passed as the argument do, while it holds the lock file lockName in the directory
+// dirPath. It first creates the directory if necessary, and then acquires the lock. The argument maxWait is the maximum
+// time to wait for the lock. If another process holds the lock for longer, WithLock returns false and does not run the
+// function.
 //
 // Calls for the same file in the same process wait in a queue. A goroutine acquires the lock once for all waiting
-// calls, and calls their functions one after another. Without the queue, thousands of calls would each occupy a thread
-// that waits for the lock file. The function do must not call WithLock for the same file.
+// calls, and runs their functions one after another. Without the queue, thousands of calls would each occupy a thread
+// that waits for the lock file. The passed function must not call WithLock for the same file.
 func WithLock(
 	ctx context.Context,
 	dirPath, lockName string,
@@ -166,7 +167,8 @@ func (q *lockQueue) remove(call *lockedCall) bool {
 	return i >= 0
 }
 
-// takeCallsBefore removes the waiting calls that began before a given time, and returns them.
+// takeCallsBefore removes the waiting calls that began at or before the time in the argument before, and returns these
+// calls.
 func (q *lockQueue) takeCallsBefore(before time.Time) []*lockedCall {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -118,5 +118,6 @@ var goRunPathPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[/\\](go-build[0-9]+[/\\]b001[/\\]exe|[0-9a-f]{2}[/\\][0-9a-f]{64}-d)[/\\][^/\\]+$`)
 })
 
-// isGoRun reports whether go run built this program. The program's path then does not exist for long.
+// isGoRun reports whether the path of this program matches goRunPathPattern. If it matches, the command "go run" built
+// the program in a temporary directory, and deletes the program after the run.
 func (e *Env) isGoRun() bool { return goRunPathPattern().MatchString(e.Executable) }

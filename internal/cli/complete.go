@@ -184,11 +184,14 @@ func (mem *lazyMemory) completeLabelValues(ctx context.Context, key string) (fou
 	return found
 }
 
-// completeFilterTerms returns the filter terms that begin with the user's input. The input is the parameter start. A
-// filter term has the form KEY:VALUE, and may begin with + or -. If the input contains the key of existing labels, the
-// result contains a term for each value of this key. If the input contains no colon, the result also contains the
-// possible keys. Values with spaces or quotes are left out, because a shell would remove the quotes that such a value
-// needs.
+// completeFilterTerms returns filter terms that may complete the parameter start, which is the user's input. A filter
+// term has the form KEY:VALUE, and may begin with + or -.
+//
+// If existing labels have the key in start, the result contains a term for each value of this key. For the key kind, it
+// contains a term for each kind of entry. The text after the colon in start is ignored, so the result also contains
+// terms that do not begin with start. If start contains no colon, the result also contains all possible keys, each with
+// a colon. Values with spaces or quotes are left out, because the user would have to quote such a value and a shell
+// would remove the quotes.
 func (mem *lazyMemory) completeFilterTerms(ctx context.Context, start string) (filterTerms []string) {
 	key := strings.TrimLeft(start, "+-")
 	not := start[:len(start)-len(key)]

@@ -107,7 +107,7 @@ func (mem *lazyMemory) printSessionContext(ctx context.Context, in profiles.Open
 }
 
 // printLayoutContext prints the context of a home that has another memory system's directory layout. The context is the
-// text that the other system would show to a model. The parameter d describes the layout. The options of the command
+// text that this memory system would show to a model. The parameter d describes the layout. The options of the command
 // are in the parameter called in. printLayoutContext returns a usage error if an option is set that the layout does not
 // support.
 func (mem *lazyMemory) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {

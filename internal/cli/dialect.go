@@ -65,8 +65,8 @@ func (mem *lazyMemory) openHome(d layout.Dialect, accessKind accessKind) (layout
 	if mem.otherLayoutHome != nil {
 		return mem.otherLayoutHome, nil
 	}
-	// Open only a home that the user trusts. In other layouts, tools and contexts show entries without checking how
-	// trustworthy each entry is.
+	// Open only a home that the user trusts. A home with another layout than oxbow's own is not checked entry by entry.
+	// Its entries are shown to models even if nobody vouches for them.
 	home, err := mem.finder.trustedHome()
 	if err != nil {
 		return nil, err

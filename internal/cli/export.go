@@ -71,7 +71,7 @@ Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 	c.Flags().StringVar(&to, "to", "", "write this `FORMAT`: jsonl, or okf for a directory")
 	for _, name := range []string{"limit", "offset"} {
 		c.Flags().Int(name, 0, "")
-		_ = c.Flags().MarkHidden(name) // Hide --limit and --offset, because an export always contains all entries.
+		_ = c.Flags().MarkHidden(name) // Hide --limit and --offset, because export rejects these flags.
 	}
 	return c
 }

@@ -119,8 +119,11 @@ func (mem *lazyMemory) warnOnce(message string) {
 	mem.env.printWarning("%s", replaceHarmfulChars(message))
 }
 
-// newFolderComparer returns a function that a server calls before each use of its memory. It compares the registered
-// folders, but not so often that comparisons would take more than a tenth of the time.
+// newFolderComparer returns a function that a server calls before each use of its memory. This function compares the
+// registered folders with the memory and synchronizes both. After each comparison, the function waits
+// folderComparisonWaitFactor times as long as the comparison took, so that a server spends less than a tenth of its
+// time on comparisons. The function does nothing before a write, and it never does anything if accessKind is
+// readWithoutTeamAccess.
 func (mem *lazyMemory) newFolderComparer(
 	accessKind accessKind,
 	openFunc openMemoryFunc,

@@ -217,7 +217,8 @@ func (env *environment) printAllCommands(root *cobra.Command) {
 	fmt.Fprint(root.OutOrStdout(), b.String())
 }
 
-// formatCommandList returns a line with the name and the purpose of each visible command.
+// formatCommandList returns a list of the visible commands. Each command has a line of its own, which contains the
+// command's name and its purpose.
 func (env *environment) formatCommandList(commands []*cobra.Command) string {
 	width := 11
 	for _, c := range commands {

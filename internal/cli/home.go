@@ -140,9 +140,9 @@ func (finder *homeFinder) chooseHome() (dir, choiceReason string, err error) {
 }
 
 // nearestHome returns the nearest home (a directory with a memory) at or above the directory dir, or "" if none exists.
-// If a directory belongs to another working tree of a git repository, it also searches the main working tree. A
-// directory without a usable memory is skipped, because otherwise it would hide the user's own memory in a directory
-// above.
+// If dir or a directory above it belongs to a linked working tree of a git repository, nearestHome also searches the
+// repository's main working tree. Directories without a usable memory are skipped, because otherwise such a directory
+// would hide the user's own memory in a directory above.
 func (finder *homeFinder) nearestHome(dir string) (string, error) {
 	if home, found := finder.homeByStartDir[dir]; found {
 		return home, nil
@@ -409,8 +409,10 @@ func (finder *homeFinder) memoryPlace() (verb.Place, error) {
 	return p, err
 }
 
-// describeHomePlace describes where a home's memory is and how the home was found. The parameter choiceReason names how
-// oxbow chose the home, for example because it was in the nearest parent directory.
+// describeHomePlace returns a description of the place of a home's memory. The description contains the path of the
+// memory and the reason why oxbow chose this home. The parameter choiceReason is this reason, for example that the home
+// is in the nearest parent directory. If the home was found from the working directory, but is not in a parent
+// directory of it, the description contains mainWorktreeHomeReason instead of choiceReason.
 func (finder *homeFinder) describeHomePlace(home, choiceReason string) (verb.Place, error) {
 	p := verb.Place{
 		Home:                home,

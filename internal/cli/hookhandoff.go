@@ -28,9 +28,10 @@ func (mem *lazyMemory) findOpenHandoffName(ctx context.Context, dir string) stri
 	return waiting.Name
 }
 
-// takeHandoff takes a handoff, so that no other session gets it. It returns the handoff's text with the texts of the
-// handoff's skills and the memory that the handoff's profile selects. hasProfile is true if a profile has selected
-// memory.
+// takeHandoff claims the handoff with the given name, so that no other session can claim it. The result text contains
+// the handoff, the texts of its skills, and the entries that the handoff's profile selects. (A profile is a stored
+// selection of entries.) The result hasProfile is true if the profile has selected entries without an error. If the
+// handoff cannot be claimed, takeHandoff returns "" and false.
 func (mem *lazyMemory) takeHandoff(ctx context.Context, handoffName string) (text string, hasProfile bool) {
 	out, err := callVerb(
 		ctx,

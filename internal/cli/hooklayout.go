@@ -1,5 +1,5 @@
 // This file answers hooks in homes that have the layout of another memory system. In such a home, the files are stored
-// as that memory system stores them. This file does the work that the other memory system would do by itself.
+// as that memory system stores them. This file does the work that this memory system would do by itself.
 
 package cli
 
@@ -49,7 +49,7 @@ type nonOxbowLayoutHook struct {
 }
 
 // handleOtherLayoutHook answers a report that a client sends to its hook, if the home has the directory layout of
-// another memory system. In any other home, it returns nil. It does what the other system would do:
+// another memory system. In any other home, it returns nil. It does what that memory system would do:
 //
 //   - At the start of a session, it answers with the context that the other system shows to a model.
 //   - If the other system searches its memory for each prompt, handleOtherLayoutHook does so and answers with the
@@ -174,9 +174,13 @@ func (l nonOxbowLayoutHook) sessionStartContext(ctx context.Context, file inject
 const minHomeContextBytes = 3500
 
 // sessionStartText returns the text that a model gets at the start of a session, with at most maxBytes bytes. The text
-// is the context of the home. If isNewSession is true, sessionStartText also takes the open handoff and appends the
-// handoff's text. If the handoff names a profile, and entries were selected by the profile, the handoff's text replaces
-// the home's context.
+// is the context that the home (the directory with the memory) contains for every session. If a part of the context is
+// suspicious, the text begins with a warning.
+//
+// A handoff is a note for a later session. If isNewSession is true and an open handoff exists for the session's
+// project, or one without a project, sessionStartText marks this handoff as taken, so that no other session gets it,
+// and uses its text. The handoff's text is added after the home's context. It replaces this context only if the handoff
+// names a profile, and the profile has selected entries for the text.
 func (l nonOxbowLayoutHook) sessionStartText(ctx context.Context, isNewSession bool, maxBytes int) string {
 	handoff, name := "", ""
 	replaces := false

@@ -1,5 +1,5 @@
 // This file determines who wrote the texts that an agent's tool calls return. It also stores fingerprints of these
-// texts, so that copies of them are recognized later.
+// texts, so that their copies are recognized later.
 
 package cli
 
@@ -97,10 +97,13 @@ func labelForCommandOutput(v origin.ToolCallVerdict) oxbow.Label {
 	return label
 }
 
-// judgeCallOrigin determines who may have written the result of a tool call. If the result is oxbow's own answer, it
-// may contain a warning about tainted entries, in which others may have had a part. Such a result counts as text by
-// others, unless the store fingerprints contains fingerprints of foreign text that the result repeats. In this case,
-// repetitions of the foreign text can be found by these fingerprints.
+// judgeCallOrigin determines who may have written the result of the tool call that the hook report r describes.
+//
+// A result may be an answer of oxbow itself that contains session.TaintWarning, the warning about tainted entries.
+// Others may have written parts of a tainted entry. Therefore judgeCallOrigin judges such an answer as text by others,
+// with one exception. If the store in the argument fingerprints already contains fingerprints of the foreign text that
+// the answer repeats, the answer is not judged as text by others, because later repetitions of the foreign text are
+// found by its own fingerprints.
 func judgeCallOrigin(
 	fingerprints *fingerprint.Store,
 	r *hook.CallReport,
@@ -124,7 +127,8 @@ func judgeCallOrigin(
 // "" in these cases:
 //   - The text in the result is the agent's own text.
 //   - The client did not report the result.
-//   - The call read text by others without a command, and the result is empty. The client has then omitted the text.
+//   - The call ran no command, it read text that other people wrote, and the result is empty. The client has then
+//     omitted the text.
 //
 // If a command has an empty result, the command printed nothing, and the result is stored like any other result.
 func addResultFingerprints(

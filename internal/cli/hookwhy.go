@@ -112,9 +112,10 @@ func (mem *lazyMemory) annotationsWorkspace(b *annotate.Store) *verb.Workspace {
 	}
 }
 
-// answerBeforeEdit answers a hook report that a client sends before it edits files. The answer contains the
-// annotations of the lines that will change. Without annotations, the answer contains a line about the edited files.
-// Errors are ignored, so that the client continues with the edit.
+// answerBeforeEdit returns the answer to a hook report that a client sends before it edits files. The answer contains
+// the annotations of the lines that will change. If there are no annotations, the answer contains what the memory knows
+// about the files, such as earlier decisions. The result is nil if nothing is found, or if the session has already been
+// shown inject.MaxSessionTokens tokens. Errors are ignored, so that the client continues with the edit.
 func (t contextInjector) answerBeforeEdit(
 	ctx context.Context,
 	reportSummary fileedits.ReportSummary,

@@ -50,8 +50,9 @@ injected lists the texts that agents were shown.`,
 	return c
 }
 
-// showInjection prints the text exactly as a model receives it, and a table whose numbers are aligned at the decimal
-// point.
+// showInjection prints the text that a model receives. Harmful characters in the text are replaced. If the text is
+// empty, showInjection prints an explanation instead. Below the text, it prints a table with a row for each decision
+// about an entry. The numbers in the table are aligned at the decimal point.
 func (env *environment) showInjection(out injection.InjectOut) {
 	defer env.printInjectOffNotice(out.InjectionOffFile)
 	for l := range strings.Lines(out.Text) {
@@ -108,7 +109,8 @@ func (env *environment) printInjectOffNotice(file string) {
 	}
 }
 
-// chooseInjection chooses the block of memory that a hook shows to a model with a prompt.
+// chooseInjection chooses the texts from oxbow's memory that a hook adds to the prompt p, so that the model reads these
+// texts together with the prompt. It returns the texts as one block.
 func (mem *lazyMemory) chooseInjection(ctx context.Context, p inject.Prompt) (inject.ShownBlock, error) {
 	out, err := callVerb(
 		ctx,

@@ -108,8 +108,11 @@ const (
 `
 )
 
-// serverInstructions returns the server's instructions for a client's model. They say which tools belong to the home's
-// own system. If hasOxbowTools is set, they also say that oxbow's tools work on the same entries.
+// serverInstructions returns the instructions that the server sends to a client's model. The memory is stored in the
+// files of another memory system, whose file layout is d. If this system has tools of its own, the instructions name
+// these tools. If hasOxbowTools is also set, the instructions say that all other tools belong to oxbow and work on the
+// same entries. If the system has no tools of its own, the instructions say that all tools belong to oxbow. If the
+// configuration of the home h does not permit a memory, the instructions only say that the agent has no memory tools.
 func serverInstructions(d layout.Dialect, h layout.Home, hasOxbowTools bool) string {
 	if !mayUseMemory(h) {
 		return fmt.Sprintf(

@@ -56,8 +56,9 @@ func checkListFilters(args []string) error {
 
 func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
 
-// showList prints entries as a table. It does not use package report's table, because each column gets a share of the
-// terminal's width, and because the entries' texts are omitted if the output is a pipe.
+// showList prints entries as a table. If stdout is a terminal, showList adds a header row. It does not use the table of
+// package report, because showListTable divides the terminal's width among the columns, and omits the column with the
+// entries' texts if stdout is not a terminal.
 func (env *environment) showList(out verb.ListOut) {
 	if len(out.Entries) == 0 {
 		env.explainEmptyResult(out.EmptyReasons, out.SimilarNames)

@@ -75,8 +75,9 @@ func checkTokens(s *mcpserver.Server, tokens auth.Tokens, path string) error {
 	return nil
 }
 
-// createTokenFile writes a new token to a file. If another process has created the file first, it does nothing. Only
-// the complete file gets its name, so that no process reads a part of a token.
+// createTokenFile writes a new random token to a file. If the file already exists, for example because another process
+// has just created it, createTokenFile does nothing and returns nil. The token is first written to a file with a
+// temporary name. This file is renamed when it is complete, so that no process reads an incomplete token.
 func (env *environment) createTokenFile(file string) error {
 	b := make([]byte, 32)
 	if _, err := io.ReadFull(env.Rand, b); err != nil {

@@ -50,8 +50,10 @@ func (mem *lazyMemory) openProfileMemory(accessKind accessKind) (*oxbow.Memory, 
 	return mem.restrictToProfile(m)
 }
 
-// serverMemoryOpener returns a function that opens the home's memory once for all calls of a server. For [verb.Read],
-// the memory also contains the entries of team files. closeFn closes everything that was opened.
+// serverMemoryOpener returns the function open, which a server calls for each of its calls. The first call of open
+// opens the memory, and later calls reuse it. If open is called with [verb.Read] and the working directory has trusted
+// team files, the returned memory also contains the entries of these files. If the user has bound a profile, the
+// returned memory contains only what the profile allows. closeFn closes everything that open has opened.
 func (mem *lazyMemory) serverMemoryOpener(
 	accessKind accessKind,
 ) (open func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error), closeFn func() error) {
@@ -369,7 +371,7 @@ func (mem *lazyMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 }
 
 // newLoader returns a loader for the profiles and skills whose names occur in handoffs and sessions. If the run is
-// restricted to one profile, the loader's BoundProfile is that profile.
+// restricted to one profile, the loader's field RestrictingProfile contains this profile.
 func (mem *lazyMemory) newLoader() (*handoff.Loader, error) {
 	profiles, err := mem.loadProfiles()
 	if err != nil {

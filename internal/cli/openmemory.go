@@ -128,9 +128,10 @@ func newLazyMemory(baseEnv Env) *lazyMemory {
 	return &lazyMemory{env: env, finder: &homeFinder{env: env}}
 }
 
-// sourceOfChanges returns the source of the run's changes, which names a person or the agent that started the run.
-// $OXBOW_AGENT is only a claim. An agent sets this variable so that its changes can be distinguished from the person's
-// changes.
+// sourceOfChanges returns the source that is recorded for all changes of this run. The source shows whether a person or
+// an agent started the run. If an agent started the run, the source also contains the agent's name, which is the value
+// of the variable $OXBOW_AGENT or the name of the client. An agent sets this variable so that its changes can be
+// distinguished from the person's changes. The name is in the field Claimed, because oxbow cannot check the name.
 func (mem *lazyMemory) sourceOfChanges() (oxbow.Source, error) {
 	if mem.runID == "" {
 		b := make([]byte, 8)
@@ -158,8 +159,8 @@ func (mem *lazyMemory) openDir(dir string) (vfs.FS, error) {
 	return fsys, nil
 }
 
-// closeAtRunEnd registers a memory for the end of the process. A checkpoint of the memory is then made, and the memory
-// is closed.
+// closeAtRunEnd registers the memory m, so that the memory is closed when the process ends. It also registers m for a
+// checkpoint, which is made before the memory is closed.
 func (mem *lazyMemory) closeAtRunEnd(m *oxbow.Memory) {
 	mem.closeFuncs = append(mem.closeFuncs, m.Close)
 	mem.memoriesToCheckpoint = append(mem.memoriesToCheckpoint, m)

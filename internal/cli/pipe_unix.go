@@ -10,6 +10,7 @@ import (
 	"syscall"
 )
 
-// catchBrokenPipes makes a write to a client that has stopped reading return an error. Otherwise a signal would end
-// the process. The signal is caught and not ignored, so that programs that the process starts still receive it.
+// catchBrokenPipes changes what happens if this process writes to a client that no longer reads. The write returns an
+// error. Without catchBrokenPipes, the signal SIGPIPE would end the process. The signal is caught and not ignored, so
+// that programs that the process starts still receive it.
 func catchBrokenPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

@@ -72,8 +72,8 @@ func profileListCommand(mem *lazyMemory) *cobra.Command {
 	}, profiles.ListProfiles, setPositionalArgs)
 }
 
-// setUpProfileReport makes the cobra command c run verbCall with the profile that resolveProfileName returns, and
-// print the resulting report.
+// setUpProfileReport sets up the cobra command c. The command calls verbCall with the name of a profile, which
+// resolveProfileName determines from the arguments, and prints the report that verbCall returns.
 func setUpProfileReport[Out report.Reporter](
 	mem *lazyMemory,
 	c *cobra.Command,

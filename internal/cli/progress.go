@@ -163,8 +163,8 @@ func (p *progressLine) eraseLine() {
 	}
 }
 
-// Write erases the line, and then writes b. If b does not end with a newline, it is a question, and the line stays
-// hidden until the person has answered.
+// Write erases the progress line, which shows how far oxbow is, and then writes b. If b does not end with a newline, b
+// is a question to the person. In this case, the progress line stays hidden until the person has answered.
 func (p *progressLine) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -45,7 +45,9 @@ one change, which oxbow undo takes back, and the next pull brings it again.`,
 	}, sharing.PullChanges, sharing.SyncChangesOut.PullReport)
 }
 
-// setUpSyncCommand makes c synchronize the home with a server by calling a verb.
+// setUpSyncCommand sets up the command c so that it synchronizes the home with a server. The command accepts at most
+// one argument, the URL of the server. The parameter verb is the function that synchronizes, such as a pull or a push.
+// The function describe makes a report of the result for the user.
 func (mem *lazyMemory) setUpSyncCommand(
 	c *cobra.Command,
 	verb verbFunc[sharing.SyncChangesIn, sharing.SyncChangesOut],

@@ -149,10 +149,15 @@ func (env *environment) showFinding(f report.Finding) {
 	env.printWrappedText(level+"  "+padColumns(env.formatUncolouredValue(f.Topic), aboutWidth)+"  ", text)
 }
 
-// showRecord prints a record of a report. If the record describes the effect of a call, showRecord prints only the
-// effect. An operation or an annotation is printed in a form of its own. Any other record begins with a line that
-// contains its title, or its key if it has no title. Further lines follow below. In quiet mode, showRecord prints only
-// the key.
+// showRecord prints a record of a report. There are three forms:
+//   - If the record describes the effect of a call, showRecord prints the effect, and the number of the written change
+//     if there is one.
+//   - If the record describes an operation or an annotation, showOperationOrAnnotation prints it.
+//   - Any other record begins with a line that contains its title (or its key, if it has no title) and its cells. The
+//     cells in TextCellsBelow follow, each on a line of its own.
+//
+// In quiet mode, showRecord prints only the key, with three exceptions. It prints nothing for an effect without a key.
+// It prints an effect with a key in full if the call wrote no change. It prints operations and annotations as usual.
 func (env *environment) showRecord(r report.Record) {
 	key := env.formatUncolouredValue(r.Key)
 	switch {

@@ -207,7 +207,8 @@ func (env *environment) printWrappedHighlighted(prefix, text string, words []str
 	}
 }
 
-// printField prints a name, which is padded to wide columns, and a value. It prints nothing if the value is "".
+// printField prints name, padded with spaces to a width of nameColumns terminal columns, followed by value. It prints
+// nothing if value is "".
 func (env *environment) printField(nameColumns int, name, value string) {
 	if value != "" {
 		env.printWrappedText(env.dim(padColumns(name, nameColumns))+" ", value)

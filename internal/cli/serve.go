@@ -158,7 +158,8 @@ func openCommand(mem *lazyMemory) *cobra.Command {
 	}, mem.servePages)
 }
 
-// servePages serves the pages. The browser opens the page of the entry that args name, or else the first page.
+// servePages starts the server for the pages of the web interface. If the list args is empty, the browser opens the
+// first page. Otherwise args[0] is the name of an entry, and the browser opens the page of this entry.
 func (mem *lazyMemory) servePages(ctx context.Context, in uiIn, args []string) error {
 	if len(args) == 0 {
 		return mem.servePagesAt(ctx, in, "")

@@ -50,9 +50,10 @@ func (mem *lazyMemory) archiveOpenerAfterSpoolDrain() func(context.Context) (*se
 	return mem.openDrainedArchive
 }
 
-// archiveOpenerWithoutSpoolDrain returns a function that opens the home's session archive. The function does not move
-// waiting hook reports into the archive, although the function that archiveOpenerAfterSpoolDrain returns does so. It
-// returns a nil archive if no archive exists or if the archive's index would have to be built first.
+// archiveOpenerWithoutSpoolDrain returns a function that opens the home's session archive. The returned function leaves
+// waiting hook reports in the spool, where hooks store them. (Use archiveOpenerAfterSpoolDrain to move these reports
+// into the archive first.) The returned function returns a nil archive if no archive exists or if the archive's index
+// would have to be built first.
 func (mem *lazyMemory) archiveOpenerWithoutSpoolDrain() func(context.Context) (*session.Archive, error) {
 	mem.archiveOpenerAfterSpoolDrain()
 	return mem.openUndrainedArchive
@@ -268,8 +269,9 @@ func findProject(dir string) (name, root string) {
 	return p.Name, p.RootDir
 }
 
-// findArchivedProject is like findProject, for the directory of an archived session. If that directory was deleted, as
-// a removed worktree is, the name is a guess and projectRoot is "".
+// findArchivedProject is like findProject, but the argument dir is the directory of an archived session, which may have
+// been deleted. If dir does not exist and findProject returns dir itself as the root, findArchivedProject returns "" as
+// projectRoot, because dir may have been only a part of a project. For example, dir may be a removed worktree.
 func findArchivedProject(dir string) (name, projectRoot string) {
 	name, projectRoot = findProject(dir)
 	if projectRoot == dir && !isDir(dir) {

@@ -95,8 +95,9 @@ func (mem *lazyMemory) spawnSubAgent(ctx context.Context, in profiles.SpawnSubAg
 	return printResult(mem, out, mem.env.showSpawnResult)
 }
 
-// showSpawnResult prints the briefing or, if a sub-agent was run, the summary of its run. It does not call out.Report,
-// whose text is for models and contains the output of the sub-agent, because this output was already printed.
+// showSpawnResult prints the briefing if no sub-agent was run. Otherwise it prints a summary of the sub-agent's run.
+// The output of the sub-agent was already printed. Therefore showSpawnResult does not print the text of out.Report,
+// which contains this output and is meant for models.
 func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 	if out.Run == nil {
 		env.printText(out.Briefing)

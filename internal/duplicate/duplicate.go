@@ -133,14 +133,14 @@ func mergeEntryInto(keptEntry, droppedEntry oxbow.Entry) (oxbow.Entry, bool) {
 	return e, err == nil
 }
 
-// RemoveDuplicates removes the entries Drop of all duplicates, and updates the entries Keep. It does so in a single
-// change, which [oxbow.Memory.Undo] can undo. An entry Keep gets the removed entry's name and aliases as aliases, the
-// removed entry's labels, and a label that names the removed entry as a source. If dryRun is set, nothing is changed,
-// but RemoveDuplicates returns the same errors.
+// RemoveDuplicates removes the DroppedEntry of each duplicate in dups, and updates the KeptEntry. All removals and
+// updates are a single change, which [oxbow.Memory.Undo] can undo. The KeptEntry gets the name and aliases of the
+// DroppedEntry as aliases, the labels of the DroppedEntry, and a label that names the DroppedEntry as a source. If
+// dryRun is set, nothing is changed, but RemoveDuplicates returns the same errors.
 //
 // The error matches [oxbow.ErrConflict] or [oxbow.ErrNotFound] if an entry has changed meanwhile, and
 // [oxbow.ErrUnsupported] if the memory lacks a history. It is an [oxbow.InvalidError] if one of the entries is withheld
-// from models, or if the remaining entry cannot have all names and labels.
+// from models, or if the KeptEntry cannot have all names and labels.
 func RemoveDuplicates(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dryRun bool) error {
 	if len(dups) == 0 {
 		return nil

@@ -139,7 +139,7 @@ func subagentName(r clientfile.HookReport, client string) string {
 }
 
 // sessionEventAdders maps the name of a hook event, as Claude Code spells it, to a function. The function adds the
-// session events that follow from the report r to the Report in the parameter out.
+// session events that follow from the report r to the CallReport in the parameter out.
 var sessionEventAdders = map[string]func(out *CallReport, r *clientfile.HookReport, e session.Event,
 	clean func(string) string){
 	"SessionStart":       addSessionStart,

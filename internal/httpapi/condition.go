@@ -51,11 +51,13 @@ type entryCondition struct {
 	failsWithNotFound bool
 }
 
-// requestCondition returns the condition that the entry of a request must meet, which the headers If-Match and
-// If-None-Match contain. If rt.needsEntry is set and the request has no If-Match header, the condition is that the
-// entry exists (If-Match: *). requestCondition returns nil if there is no condition, or if the route only reads or does
-// not name an entry. If there is a condition and the route has the method POST, it returns an error, because such
-// routes do not support conditions.
+// requestCondition returns the condition that a request states for its entry in the headers If-Match and If-None-Match.
+// If rt.needsEntry is set and the request has no If-Match header, the header "If-Match: *" is assumed, so that the
+// entry must exist.
+//
+// requestCondition returns nil if the request has no condition, if the route only reads, or if the route does not name
+// an entry. It returns an error if the request has a condition and the route has the method POST, because POST routes
+// do not support conditions.
 func requestCondition(r *http.Request, rt *route) (*entryCondition, error) {
 	c := &entryCondition{
 		ifMatch:           r.Header.Values("If-Match"),
@@ -107,11 +109,16 @@ func (o *memoryViewState) callIfConditionMet(
 	)
 }
 
-// callAtVersion finds the version of the entry that meets the condition c (If-Match or If-None-Match), and calls the
-// verb of the route. The verb changes the entry only if the entry still has this version. Therefore, of two requests
-// with the same condition, only the first succeeds. If another request has changed the entry after the check,
-// hasChanged is true, and the caller must check the condition again. A deletion calls the verb with this check only if
-// a version exists.
+// callAtVersion checks the condition c of a request (If-Match or If-None-Match) and executes the request. The check
+// returns the number of the entry's version, or 0 if the entry does not exist.
+//
+// If the version is not 0, callAtVersion calls the verb of the route with the argument if_version. The verb then
+// changes the entry only if the entry still has this version. If the version is 0, a deletion calls the verb of the
+// route without if_version, and every other request creates the entry. The creation fails if the entry exists by then.
+// Therefore, if two requests have the same condition, only the first succeeds.
+//
+// hasChanged is true if another request changed or created the entry after the check. The caller must then call
+// callAtVersion again.
 func (o *memoryViewState) callAtVersion(
 	ctx context.Context,
 	rt *route,

@@ -116,8 +116,8 @@ type removedDuplicate struct {
 }
 
 // consolidateMemory calls [maintenance.ConsolidateEntries] and returns its result in a shorter form. For each duplicate
-// that was removed, the returned value contains only the names of the removed entry and of the entry that was kept, and
-// not the entries themselves.
+// that was removed, the returned value contains only the names of the removed entry and the kept entry, and not the
+// entries themselves.
 func consolidateMemory(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
 	got, err := maintenance.ConsolidateEntries(
 		ctx,

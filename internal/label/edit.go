@@ -174,9 +174,10 @@ func PlanLabelRename(oldLabel, newLabel oxbow.Label) Planner {
 	}
 }
 
-// PlanMergeLabels returns a Planner that plans to replace each of the labels by the label target in all entries. The
-// list labels may contain target. If it contains no other label, the Planner returns an [oxbow.InvalidError]. If no
-// entry has a label to replace, the Planner's error matches [oxbow.ErrNotFound].
+// PlanMergeLabels returns a Planner. The Planner plans to replace each label in the list labels by the label target, in
+// all entries that have such a label. The list labels may contain the label target. If it contains no other label, the
+// Planner returns an [oxbow.InvalidError]. If no entry has a label to replace, the Planner's error matches
+// [oxbow.ErrNotFound].
 func PlanMergeLabels(labels []oxbow.Label, target oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error) {
 		old := subtractLabels(labels, []oxbow.Label{target})

@@ -93,9 +93,13 @@ func isTooCommonWord(word string) bool {
 	return len(word) < 3 || analysis.IsStopWord(word)
 }
 
-// learnEntry learns from the labelled entry e, whose values of the label m.labelKey are known. For each label value
-// that the text of e mentions, it counts the mention, and whether e has this value as a label. For each file that the
-// text mentions, it counts the mention, and each value that e has as a label.
+// learnEntry learns from the labelled entry e, whose values of the label m.labelKey are known.
+//
+// For each label value that the text of e mentions, learnEntry increments the number of mentions of the value. If e has
+// this value as a label, it also increments the number of mentions in entries with the label.
+//
+// For each file that the text mentions, learnEntry increments the number of mentions of the file. For each label value
+// of e, it also increments the number of entries with this value that mention the file.
 func (m *labelEvidenceModel) learnEntry(e *oxbow.Entry) {
 	vs := e.Values(m.labelKey)
 	for _, v := range m.mentionedLabelValues(e) {
@@ -117,9 +121,12 @@ func (m *labelEvidenceModel) learnEntry(e *oxbow.Entry) {
 	}
 }
 
-// findLabelEvidence returns the label values that the text of an entry suggests, the most probable first. A value is
-// suggested if the text mentions the value, or if it mentions a file whose other entries have the value. A value for
-// which both are true is returned twice, once for each reason.
+// findLabelEvidence returns the label values that the text of the entry e suggests, the most probable first. There are
+// two reasons for suggesting a value:
+//   - The text mentions the value.
+//   - The text mentions a file, and other entries that mention the same file have the value.
+//
+// A value for which both reasons apply is returned twice, once for each reason.
 func (m *labelEvidenceModel) findLabelEvidence(e *oxbow.Entry) []labelEvidence {
 	var found []labelEvidence
 	for _, v := range m.mentionedLabelValues(e) {

@@ -160,7 +160,10 @@ type suggester struct {
 	neighbourVoteTests []neighbourVoteTest
 }
 
-// suggestLabels suggests labels for the entries that lack a label with the key.
+// suggestLabels suggests labels with the key g.labelKey for the entries that have no label with this key. It learns
+// from all entries in es, but it suggests labels only for the entries that match o.Filter. A suggestion is left out if
+// its Confidence is less than o.MinConfidence, or if fewer than minEntriesWithLabel entries have a label with the
+// suggested value.
 func (g *suggester) suggestLabels(ctx context.Context, es []oxbow.Entry, o SuggestOptions) ([]Suggestion, error) {
 	if err := g.learnFrom(ctx, es); err != nil {
 		return nil, err
@@ -239,9 +242,9 @@ type labelVote struct {
 }
 
 // countLabelVotes finds entries that are similar to e, and determines which values their labels with the key g.labelKey
-// have. Each similar entry votes for its values. The weight of its vote is the square of its similarity score.
-// voteShare in the result is the share of the total weight that votes for a value. The result begins with the value
-// that has the highest share. It is nil if no entry has a label with this key.
+// have. Each similar entry votes for its values. Its vote's weight is the square of its similarity score. voteShare in
+// the result is the share of the total weight that votes for a value. The result begins with the value that has the
+// highest share. It is nil if no entry has a label with this key.
 func (g *suggester) countLabelVotes(ctx context.Context, e *oxbow.Entry) ([]labelVote, error) {
 	if g.labelledCount == 0 {
 		return nil, nil

@@ -93,9 +93,10 @@ func (h *viewHandlerCache) serveRequest(w http.ResponseWriter, r *http.Request, 
 	room.sessionHandler.ServeHTTP(w, r)
 }
 
-// checkRequestBody returns an error if a request has an ID that an answer could not repeat unchanged. A body that
-// contains no messages or is too long is left to the SDK, which reports the error. The body can be read again
-// afterwards.
+// checkRequestBody returns an error if a message in the body of the request r has an ID that the answer could not
+// contain exactly as it was sent. An answer must contain the request's ID. The function returns nil if the request is
+// not a POST, or if the body is longer than auth.MaxBodyBytes or contains no messages. In these cases the SDK reports
+// the error. The body can be read again after the call.
 func checkRequestBody(r *http.Request) *messageError {
 	if r.Method != http.MethodPost {
 		return nil

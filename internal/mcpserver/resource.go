@@ -184,8 +184,9 @@ func clientFromRequest(req mcp.Request) *mcp.Implementation {
 	return nil
 }
 
-// addHomeResources adds the home's context to the instructions, and offers the context and the documents of the home as
-// resources.
+// addHomeResources adds the home's context to the instructions that the server m sends to a client. The context is the
+// text that a model reads at the beginning of a conversation. addHomeResources also offers the context and the
+// documents of the home as resources. It does nothing if homeIfUnrestricted returns nil.
 func (d *serverTransport) addHomeResources(m *mcp.Server) {
 	if d.homeIfUnrestricted() == nil {
 		return

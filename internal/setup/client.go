@@ -182,8 +182,8 @@ func (o Options) excludesHookPurpose(purpose int) bool {
 	return false
 }
 
-// hooksWithShellCommand returns oxbow's hooks for those of the events for which the options ask for a hook. Each hook
-// has its command as a single line for a shell. windowsShell is the kind of shell that is used on Windows.
+// hooksWithShellCommand returns oxbow's hooks for events, but only for the events for which the options ask for a hook.
+// Each hook has its command as a single line for a shell. windowsShell is the kind of shell that is used on Windows.
 // timeoutUnitsPerSecond is 1 if the client's timeouts are in seconds, and 1000 if they are in milliseconds. The fields
 // in extraFields are added to each hook.
 func (o Options) hooksWithShellCommand(

@@ -140,8 +140,8 @@ func (in *Inspection) OptionsOfSetup(c *Client) Options {
 	return in.Options
 }
 
-// programNames returns the absolute paths of the programs that the client runs as MCP servers, and the path of oxbow
-// if setup has added it to the client's files. Programs without an absolute path are left out.
+// programNames returns the absolute paths of the programs that the client runs as MCP servers, and oxbow's path if
+// setup has added it to the client's files. Programs without an absolute path are left out.
 func (s *Status) programNames() []string {
 	all := map[string]bool{}
 	for _, e := range s.ServerEntries {
@@ -373,7 +373,8 @@ func (in *Inspection) serverFaults(ctx context.Context, s *Status) []clientSetup
 	return nil
 }
 
-// lacksServer reports whether setup wrote a server that the client's files no longer contain.
+// lacksServer reports whether setup wrote an entry for oxbow's MCP server into the client's configuration files, but
+// the files no longer contain this entry.
 func (s *Status) lacksServer() bool {
 	return s.canHaveServers && s.choices != nil && !s.choices.NoMCP && len(s.ServerEntries) == 0
 }

@@ -200,9 +200,11 @@ func findHandlers(d *jsonDocument, event string, isOxbowHandler func(json.RawMes
 	return all
 }
 
-// removeHandler removes oxbow's handler from the settings file d. If no other handler is left in the group, the whole
-// group is removed. If no hook for the event is left, the empty list is removed too. The document docWithoutOxbow is
-// the same file without oxbow. A list or object that docWithoutOxbow contains is not removed.
+// removeHandler removes oxbow's handler from d, which is a client's settings file. The file has a list of groups for
+// each event, and each group has a list of handlers. If the handler is the only handler in its group, the whole group
+// is removed. A handler without a group is removed from the event's list directly. Afterwards, the event's list and
+// then the object "hooks" are removed if they are empty. However, a list or object that also exists in docWithoutOxbow
+// is not removed. The document docWithoutOxbow is the settings file as it would be if oxbow had never been set up.
 func (at foundHandler) removeHandler(d, docWithoutOxbow *jsonDocument) error {
 	list, i := d.valueAt("hooks", at.event), at.groupIndex
 	if !at.hasNoGroup {

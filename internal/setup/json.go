@@ -62,7 +62,7 @@ func (d *jsonDocument) replaceText(text []byte) error {
 	return nil
 }
 
-// replaceRange replaces the bytes text[from:to] of the document.
+// replaceRange replaces the bytes d.text[from:to] by the argument text.
 func (d *jsonDocument) replaceRange(from, to int, text string) error {
 	return d.replaceText(slices.Concat(d.text[:from], []byte(text), d.text[to:]))
 }
@@ -112,8 +112,8 @@ func toStandardJSON(v *hujson.Value) json.RawMessage {
 	return json.RawMessage(c.Pack())
 }
 
-// decodeAt decodes the JSON value at a path of the document. It stores the value in the variable to which a pointer,
-// the parameter to, points. decodeAt returns false if the value is missing or has another type.
+// decodeAt decodes the JSON value at a path of the document. The argument to is a pointer to the variable that receives
+// the decoded value. decodeAt returns false if the value is missing or has another type.
 func (d *jsonDocument) decodeAt(to any, path ...string) bool {
 	v := d.valueAt(path...)
 	return v != nil && json.Unmarshal(toStandardJSON(v), to) == nil

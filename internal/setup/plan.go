@@ -247,10 +247,15 @@ type configTextEdit struct {
 	shouldEditMemorySwitch bool // also add or remove the part that switches the client's own memory off
 }
 
-// editText returns the text of the file after oxbow's parts were added or removed. The argument textWithoutOxbow is the
-// text that the file had before oxbow was set up. If the file belongs to oxbow as a whole, editText returns f.content,
-// or nil if f.content is empty and the file is to be deleted. It returns errForeignProgram if the file is an executable
-// of another program.
+// editText returns the new text of the file. The argument text is the present text. The argument textWithoutOxbow is
+// the text that the file had before oxbow was set up. editText adds oxbow's configuration, or removes it if
+// edit.shouldRemoveOxbowParts is set.
+//
+// If the whole file belongs to oxbow, editText returns f.content. If f.content is empty, it returns nil, which means
+// that the file is to be deleted.
+//
+// If f.isOxbowExecutable is set but the present file belongs to another program, editText does not replace the file. In
+// this case, it returns errForeignProgram, or the unchanged text if f.content is empty.
 func (f *clientFile) editText(text, textWithoutOxbow []byte, edit configTextEdit) ([]byte, error) {
 	if f.isOwnedByOxbow {
 		switch {
@@ -330,8 +335,8 @@ func (c *Change) Apply() error {
 	return err
 }
 
-// replaceFile writes the new content, or removes the file. It fails if the file has changed since the change was
-// planned.
+// replaceFile writes the content c.After to the file. If c.After is nil, it removes the file instead. It fails if the
+// file has changed since the change was planned.
 func (c *Change) replaceFile() error {
 	if c.After != nil {
 		return replaceFile(c.realPath, c.Before, c.After, c.mode)

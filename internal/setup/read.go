@@ -16,7 +16,7 @@ type ServerEntry struct {
 }
 
 // ServerEntries returns those entries in the client's files that start oxbow as a server. The only options that it uses
-// are Project and Executable.
+// are ForProject and Executable.
 func (c *Client) ServerEntries(w Machine, o Options) (all []ServerEntry) {
 	own := w.knownOxbowPrograms(o)
 	for _, f := range c.desiredFiles(w, Options{Executable: cmp.Or(o.Executable, programName),

@@ -111,10 +111,13 @@ func (r *fileSetupRecord) originalText() ([]byte, error) {
 	return b, err
 }
 
-// recordFileChange records how setup is about to change a client's file, so that the change can be undone. Call it
-// before the change. newContent is the new content. contentWithoutOxbow is the content without oxbow's configuration,
-// or nil if the file did not exist before setup. switchesMemoryOff means that the change switches the client's own
-// memory off.
+// recordFileChange prepares a change that setup will make to a client's file. It stores a record of the change and, if
+// the file existed, contentWithoutOxbow, so that the change can be undone. It then creates the directory of the file if
+// the directory is missing. Call recordFileChange before the change.
+//
+// realPath is the path of the file. newContent is the content that setup will write. contentWithoutOxbow is the content
+// without oxbow's configuration, or nil if the file did not exist before setup. switchesMemoryOff is set if the change
+// switches the client's own memory off. The argument choices contains the options with which the client is set up.
 func (w Machine) recordFileChange(
 	realPath string,
 	newContent, contentWithoutOxbow []byte,

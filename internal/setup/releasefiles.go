@@ -24,8 +24,8 @@ func (t Target) Executable() string {
 	return programName
 }
 
-// npmManifest returns the content of a file package.json. It consists of the fields that all of oxbow's npm packages
-// have, followed by the fields in the argument extraFields.
+// npmManifest returns the content of a file package.json. It consists of the fields that all oxbow npm packages have,
+// followed by the fields in the argument extraFields.
 func npmManifest(name, version string, extraFields ...field) string {
 	return indentedJSON(append(fields{
 		{"name", name}, {"version", version}, {"description", bundleTitle}, {"homepage", bundleHomepage},

@@ -26,8 +26,9 @@ func (w Machine) pathInUserDir(name string) string {
 	return filepath.Join(w.UserHomeDir, filepath.FromSlash(name))
 }
 
-// pathFromVariable returns the path of the file name in the directory that an environment variable contains. If the
-// variable is not set, it uses fallbackDir in the user's home directory.
+// pathFromVariable returns the path that consists of a directory and the relative path name. The directory is the value
+// of the environment variable whose name is the argument variable. If the variable is not set, the directory is
+// fallbackDir in the user's home directory.
 func (w Machine) pathFromVariable(variable, fallbackDir string, name string) string {
 	return filepath.Join(cmp.Or(w.Getenv(variable), w.pathInUserDir(fallbackDir)), filepath.FromSlash(name))
 }

@@ -39,10 +39,12 @@ const (
 // this conflict. In this case, git merges the file line by line, and the user must resolve the conflict.
 var errNestedConflict = errors.New("there is a conflict in it already, which this merge touches")
 
-// MergeKeepingBoth merges two versions a and b of an entry that were derived from base. The result is the same if a
-// and b are swapped. If both sides changed the same part, the result contains both versions of the part and has the
-// label conflict:PART. If both sides changed a conflict of an earlier merge, MergeKeepingBoth returns an error. The
-// kind of the result is not set.
+// MergeKeepingBoth merges the versions a and b of an entry. Both versions were derived from the version base. The
+// result is the same if a and b are swapped. If both versions changed the same part of the entry, the result contains
+// both texts of the part and has the label conflict:PART.
+//
+// The content of an entry may already contain both texts of a part, because an earlier merge had a conflict there. If a
+// and b both change these lines, MergeKeepingBoth returns an error. The kind of the result is not set.
 func MergeKeepingBoth(base, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	conflicts := map[string]bool{}
 	e.Created = earlierTime(a.Created, b.Created)

@@ -145,7 +145,8 @@ func isLocalHost(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// Stats returns the client's counts since its creation.
+// Stats returns what the client has counted since it was created. The result also contains the client's endpoint,
+// model, vector dimension and maximum text length.
 func (e *Client) Stats() *Stats {
 	s := e.stats
 	s.Endpoint = e.endpoint

@@ -205,7 +205,7 @@ func (x *Index) versionRow(id, version uint64) (r storedVector, ok bool) {
 }
 
 // hasCurrentVectorLength reports whether a stored vector has as many elements as the vectors that the endpoint returns
-// now.
+// now. If this number is still unknown (x.client.dimension is 0), the result is true.
 func (x *Index) hasCurrentVectorLength(r storedVector) bool {
 	return x.client.dimension == 0 || len(r.roundedNumbers) == x.client.dimension
 }

@@ -1,6 +1,6 @@
-// This file stores facts about a call in the context of the call. One fact is the client that makes the call. The other
-// facts are the taints. A taint names an earlier call that returned text by others. Changes that the call makes are
-// labelled with its taints.
+// This file stores facts about a call in the context of the call. One fact is the client that makes the call. All
+// further facts are the taints. A taint names an earlier call that returned text by others. Changes that the call makes
+// are labelled with its taints.
 
 package verb
 

@@ -27,8 +27,9 @@ const snippetWidth = 160
 
 var makeSnippet = text.Snippet
 
-// CombineFilter returns a filter for the entries that match the text in the argument filter and all conditions in n.
-// now is the current time, from which relative dates such as 7d are computed.
+// CombineFilter returns a filter for entries. An entry matches the filter if it matches the query text in the parameter
+// filter and meets all conditions in n. The parameter now is the current time, from which relative dates such as 7d are
+// computed. CombineFilter returns an error if the query text, a label or a date is not valid.
 func (n EntrySelection) CombineFilter(filter string, now time.Time) (oxbow.Filter, error) {
 	f, err := query.ParseFilter(filter, now)
 	if err != nil {
@@ -360,9 +361,10 @@ func (n EntrySelection) ParseDateFilterTerms(now time.Time, texts ...string) (da
 	return dates
 }
 
-// formatFilter returns the filter f as people type it. If dates contains a term that a person typed for a range of time
-// in f, formatFilter uses this term. Otherwise, a range of one day becomes a term such as on:2026-11-27. A start or an
-// end of another range becomes a term with after: or before:, which contains only a date if the time is midnight.
+// formatFilter returns the filter f as people type it. The receiver dates contains terms for ranges of time that a
+// person typed, such as on:yesterday. If the range of such a term is equal to the range of f, formatFilter uses this
+// term. Otherwise, a range of one day becomes a term such as on:2026-11-27. The start of another range becomes a term
+// with after:, and its end becomes a term with before:. Such a term contains only a date if the time is midnight.
 func (dates DateFilterTerms) formatFilter(f oxbow.Filter) string {
 	parts := []string{oxbow.Filter{Terms: f.Terms}.Brief()}
 	for _, d := range dates {

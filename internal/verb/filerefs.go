@@ -200,8 +200,10 @@ func fileHashes(labels []oxbow.Label) map[string]string {
 	return out
 }
 
-// withCurrentFileHashes returns the labels with a hash label for the present content of each file in the labels. If a
-// file is not in the working tree, its old hash is kept.
+// withCurrentFileHashes returns the list labels with new hash labels. A hash label contains the hash of a file to which
+// the entry refers. For each file in the list labels, the result contains a hash label with the hash of the file's
+// present content. The old hash is kept for a file that is not in the working tree, and for the files after the first
+// maxFileRefs files. If the working tree belongs to another project or cannot be opened, all old hashes are kept.
 func (w *Workspace) withCurrentFileHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
 	var files []string
 	for _, l := range labels {

@@ -63,9 +63,9 @@ func ListHistory(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, e
 	return out, nil
 }
 
-// collectChanges appends changes to out, newest first. These are the changes that match the actor and the session in
-// the receiver, or all changes if neither is set. The first changes are skipped, and their number is the argument
-// offset. collectChanges appends at most limit changes.
+// collectChanges appends changes to out, newest first. It appends the changes whose source matches in.ActorKind and
+// in.Session, or all changes if both fields are empty. It skips the first offset of these changes, and appends at most
+// limit changes.
 func (in HistoryIn) collectChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -249,9 +249,10 @@ func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone [
 	}
 }
 
-// entriesBefore returns, by name, the versions that the entries in the change c had before c. To find a version, it
-// reads the earlier change that wrote it. The result may also contain other entries that such a change wrote. If a
-// change cannot be read, entriesBefore returns nil. It reads each earlier change only once.
+// entriesBefore returns a map from names to the entries that change c changed, in the state before c. It finds the
+// earlier state of an entry by its version's Prev, the number of the earlier change that wrote this state. It reads
+// each earlier change only once. The result may also contain other entries that an earlier change wrote. If a change
+// cannot be read, entriesBefore returns nil.
 func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[string]oxbow.Entry {
 	var seqs []uint64
 	for _, v := range c.Versions {
@@ -289,8 +290,8 @@ func findUndoneChanges(ctx context.Context, m *oxbow.Memory, undoSeqs []uint64) 
 }
 
 // addMissingCallParts completes a list of changes. A large call may have been stored as several changes, its parts. If
-// the list cs contains a part of a call, the result also contains the other parts, because a person who undoes one part
-// wants to undo the whole call.
+// the list cs contains a part of a call, the result also contains the call's remaining parts, because a person who
+// undoes one part wants to undo the whole call.
 func addMissingCallParts(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change) ([]oxbow.Change, error) {
 	h, err := m.History()
 	if err != nil {

@@ -42,10 +42,10 @@ type ReadOnlyMemory struct {
 	foreignIndex foreign.Index // index of the entries in memory that contain text by others
 }
 
-// CallWithReadOnlyStore calls fn with the store of a memory that r opens only for reading, and with an index for the
-// entries that contain text by others. The memory stays open for the next call, unless fn returns an error. If r is nil
-// or the memory cannot be opened, CallWithReadOnlyStore calls fn with the argument store and an empty index. It returns
-// the error of fn.
+// CallWithReadOnlyStore calls fn with the store of the memory that r opens for reading, and with r.foreignIndex, an
+// index of the entries that contain text by others. The memory stays open for the next call, unless fn returns an
+// error. If r is nil or the memory cannot be opened, CallWithReadOnlyStore calls fn with the argument store and an
+// empty index. It returns the error of fn.
 func (r *ReadOnlyMemory) CallWithReadOnlyStore(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	if r == nil {
 		return callWithEmptyIndex(store, fn)

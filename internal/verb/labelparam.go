@@ -19,8 +19,8 @@ type labelParam struct {
 	requiredValues func(n EntrySelection) []string
 }
 
-// labelParams lists the parameters for labels. This table is used for four purposes: the checks of arguments, the
-// parameter "clear", updates without a text, and the filters of the verbs "recall", "list" and "export".
+// labelParams lists the parameters for labels. This table is used for four purposes: argument checks, the parameter
+// "clear", updates without a text, and the filters of the verbs "recall", "list" and "export".
 var labelParams = []labelParam{
 	{"project", oxbow.LabelProject, func(in RememberIn) []string { return wrapInList(in.Project) },
 		func(n EntrySelection) []string { return wrapInList(n.Project) }},

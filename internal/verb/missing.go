@@ -15,9 +15,15 @@ import (
 )
 
 // AdviseUnknownName adds advice to an error that matches [oxbow.ErrNotFound] because no entry has the given name. It
-// returns all other errors unchanged. If several entries have the name as an alias, the advice is to use the name of
-// one such entry. If only the team's files contain the entry, the advice says so. Otherwise the advice contains the
-// number of the change that removed the entry, if the entry was removed, and up to 5 similar names.
+// returns other errors unchanged. It also returns err unchanged if w.omitsNameSuggestions is set.
+//
+// The advice depends on the cause:
+//   - If several entries have the name as an alias, the advice is to use the name of one such entry.
+//   - If only the team's files contain the entry, the advice says so.
+//   - In other cases, the advice contains up to 5 similar names. If the entry was removed, it also contains the number
+//     of the change that removed the entry.
+//
+// If searching for similar names fails, AdviseUnknownName returns this error instead.
 func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name string, err error) error {
 	if !errors.Is(err, oxbow.ErrNotFound) || w.omitsNameSuggestions {
 		return err

@@ -20,7 +20,8 @@ type Note struct {
 	rewriteCommands func(string) string
 }
 
-// Notef returns a note with a format as for [fmt.Sprintf]. The verb for a [NoteReference] must be %s.
+// Notef returns a note. The arguments format and args are the same as for [fmt.Sprintf]. If an element of args is a
+// [NoteReference], the format must contain %s for it.
 func Notef(format string, args ...any) Note { return Note{format: format, args: args} }
 
 // PlainNote returns a note that consists of one sentence and contains no reference.
@@ -68,7 +69,8 @@ func (n *Note) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// renameParam returns the note with references to another parameter instead of oldName.
+// renameParam returns a copy of the note in which each reference to the parameter oldName is replaced by a reference to
+// the parameter newName.
 func (n Note) renameParam(oldName, newName ParamRef) Note {
 	args := slices.Clone(n.args)
 	for i, a := range args {

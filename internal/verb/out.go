@@ -245,8 +245,9 @@ func FormatTimestamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// makeEntry converts an entry for an answer. The result contains neither the content nor the session. Only answers
-// about the history contain the session.
+// makeEntry converts an entry for an answer. The result contains neither the content nor the session of the entry,
+// because only answers about the history show sessions. The content can be added later. The trust level is "" if no
+// warning is needed.
 func makeEntry(e oxbow.Entry) Entry {
 	trust := e.Trust()
 	if TrustWarning(trust) == "" {

@@ -110,8 +110,8 @@ type hitCost struct {
 // costWithSnippet returns the cost of the hit if it is shown with a snippet and without turns.
 func (c *hitCost) costWithSnippet() text.TokenHundredths { return c.head + c.snippet }
 
-// costWithContent returns the number of tokens of a search hit that is shown with its content, in hundredths of a
-// token. The turns (parts of the conversation around the hit) are not included.
+// costWithContent returns how many tokens a search hit has that is shown with its content, in hundredths of a token.
+// The turns (parts of the conversation around the hit) are not included.
 func (c *hitCost) costWithContent() text.TokenHundredths { return c.head + c.content }
 
 // costAsShown returns the number of tokens of the hit h in hundredths of a token. The hit is counted with its content
@@ -123,7 +123,9 @@ func (c *hitCost) costAsShown(h *Entry) text.TokenHundredths {
 	return c.costWithSnippet() + c.turns
 }
 
-// hitCostsWithSnippets returns the costs of the hits. It counts neither contents nor turns.
+// hitCostsWithSnippets returns the costs of the hits, in hundredths of a token. For each hit, it sets the fields head
+// and snippet of the result: the cost of the hit without its snippet, and the cost of the snippet. It does not set the
+// costs of contents and of the turns before and after the hit.
 func hitCostsWithSnippets(hits []Entry) []hitCost {
 	costs := make([]hitCost, len(hits))
 	for i, h := range hits {
@@ -198,7 +200,7 @@ func budgetTooSmallNotes(spentTokens, entryCount, maxTokens int, first Entry) []
 }
 
 // chooseHitsAndContents chooses the hits, and the hits for which the whole content is shown, so that the answer has at
-// most maxTokens tokens. It removes the other hits, unless keepAllHits is set. It adds the sizes of the contents to the
+// most maxTokens tokens. It removes all other hits, unless keepAllHits is set. It adds the sizes of the contents to the
 // slice hitCosts, which has one element for each hit. It is a part of cutToBudget, and does not add notes to the
 // answer.
 func (out *RecallOut) chooseHitsAndContents(contents []string, hitCosts []hitCost, maxTokens int, keepAllHits bool) {
@@ -304,8 +306,9 @@ func (out *RecallOut) addBudgetNotes(notes []Note, hitCosts []hitCost, totalHitC
 			),
 		)
 	}
-	// While the tokens are counted, let the text contain the number maxTokens. The final number is not longer than this
-	// number, unless all hits are kept although they need more tokens.
+	// The text of the answer contains the number out.TokensUsed, so this number also needs tokens. While the tokens are
+	// counted, use maxTokens in its place. The final number has at most as many digits as maxTokens. The exception is
+	// an answer in which all hits are kept although they need more tokens.
 	out.TokensUsed = maxTokens
 	out.TokensUsed = out.tokenCost(hitCosts).Tokens()
 }
@@ -521,7 +524,7 @@ func openingFenceLineAt(s string, offset int) (fenceLine string) {
 }
 
 // cutToBudget removes entries from the end of out.Entries, so that the answer has at most maxTokens tokens. A page of
-// the list may contain entries that the caller must not see, and out.Entries contains all other entries of the page.
+// the list may contain entries that the caller must not see, and out.Entries contains all other entries on the page.
 // The parameter offset is the number of entries on earlier pages. For each entry in out.Entries, indexesOnPage contains
 // the entry's index on the page. The last element of indexesOnPage is the number of entries on the page.
 func (out *ListOut) cutToBudget(offset, maxTokens int, indexesOnPage []int) {

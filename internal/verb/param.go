@@ -137,8 +137,9 @@ func paramType(t reflect.Type) (name string, repeatable bool) {
 }
 
 // CheckValue checks the value of the parameter p. The argument in is a pointer to the struct that contains the value.
-// CheckValue returns an error if the value contains text that JSON cannot represent, or if a required parameter is
-// empty. nameInError is the name of the text in the error.
+// CheckValue returns an error if the value contains text that JSON cannot represent, or if a required string is empty
+// although p.AllowsEmpty is false. Values that are not strings, and pointers, are not checked. The argument nameInError
+// is the name of the text in the error.
 func (p Param) CheckValue(in any, nameInError string) error {
 	f := reflect.ValueOf(in).Elem().FieldByIndex(p.fieldIndex)
 	switch {

@@ -155,7 +155,8 @@ func (e *errorWithRemedy) Unwrap() error { return e.Err }
 func Advise(err error, remedy string) error { return AdviseWithNote(err, PlainNote(remedy)) }
 
 // AdviseWithNote is like [Advise], which adds advice to an error. The advice in remedy may contain references to verbs
-// and parameters (see [NoteReference]), which each interface words in its own way.
+// and parameters (see [NoteReference]). Each interface, such as the command line, replaces a reference by its own name
+// for the verb or parameter.
 func AdviseWithNote(err error, remedy Note) error { return &errorWithRemedy{err, remedy} }
 
 // Invalidf returns an error about an argument of a call. It matches [oxbow.ErrInvalid].

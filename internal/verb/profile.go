@@ -249,8 +249,14 @@ func (p *Profiles) selectTextParts(
 	}
 }
 
-// omittedPartNotes returns notes about entries and other parts of a profile that were left out to keep the token
-// limit.
+// omittedPartNotes returns notes about the text that a profile selects. The notes report:
+//
+//   - that no visible entry belongs to the profile
+//   - each document that was left out, and the reason (at most five such documents)
+//   - how many entries were left out or cut, because the text may have at most budget tokens
+//   - the notes in sel.Notes
+//
+// If the parameter budget is below maxTokens, the note about the entries also suggests a higher limit, up to maxTokens.
 func omittedPartNotes(sel *profile.Selection, maxTokens, budget int) []Note {
 	var notes []Note
 	if sel.Inside == 0 {

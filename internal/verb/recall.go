@@ -25,9 +25,9 @@ import (
 // benchmark, the best five hits contain the answer to 76 of 100 questions without these turns, and to 86 with them.
 const defaultTurnsAroundHit = 2
 
-// Recall finds entries by words, the best first. Depending on the request, it searches the notes, the past sessions, or
-// both. If it searches both, the hits from sessions follow the hits from notes, and each search gets half of the token
-// limit.
+// Recall finds entries by words, and returns the best entries first. Depending on the request, Recall searches the
+// notes, the past sessions, or both. If it searches both, the hits from sessions follow the hits from notes, and each
+// search gets half of the token limit. If only one of the two searches finds hits, Recall returns only its result.
 func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 	now := w.CurrentTime()
 	asked, err := query.ParseRequest(in.Query, now)
@@ -525,7 +525,7 @@ func (out *RecallOut) addHits(
 		slices.Reverse(e.turnsBeforeAndAfter[0])
 		out.Hits, contents = append(out.Hits, e), append(contents, h.Entry.Content)
 	}
-	if w.Unlabelled { // Otherwise, makeEntry has already set the trust levels.
+	if w.Unlabelled { // If w.Unlabelled is not set, makeEntry has already set the trust levels.
 		entries := make([]*Entry, len(out.Hits))
 		for i := range out.Hits {
 			entries[i] = &out.Hits[i]

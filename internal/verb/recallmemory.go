@@ -75,7 +75,9 @@ func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []
 	return out, err
 }
 
-// makeFilter returns the filter for the dates, the tags and the file in the argument.
+// makeFilter returns a filter for entries that match the dates, the tags and the related file in the receiver in. The
+// argument now is the time from which relative dates are counted. makeFilter returns an error if a date, a tag or the
+// file is invalid.
 func (in *recallMemoryIn) makeFilter(now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if in.Date != "" {

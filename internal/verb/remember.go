@@ -85,9 +85,10 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	return out, nil
 }
 
-// withOpID returns a context with the op ID id, or ctx itself if id is empty. Each client's token has its own op IDs.
-// If the same op ID was used before for another verb or with other arguments, the change fails with
-// [oxbow.ErrOpIDUsed]. If id has more than 64 bytes, withOpID returns an error.
+// withOpID returns a context in which the change of a call has the operation ID that is passed in the argument id. If
+// id is empty, withOpID returns ctx. The same id may be used with different client tokens without a conflict. If a
+// change with the same token and id was already made by another verb or with other arguments, the change of this call
+// fails with [oxbow.ErrOpIDUsed]. If id has more than 64 bytes, withOpID returns an error.
 func withOpID(ctx context.Context, id, verb string, in any) (context.Context, error) {
 	if id == "" {
 		return ctx, nil
@@ -106,16 +107,17 @@ func RememberNewEntry(ctx context.Context, w *Workspace, in RememberIn) (Remembe
 	return Remember(ctx, w, in)
 }
 
-// resolveNameOrContent decides whether in.NameOrContent is the name or the content of an entry, and moves the text to
-// the field Name or Content. If in.NameOrContent is empty, it does nothing. If an entry has the text as its name, there
-// are three cases:
+// resolveNameOrContent moves the text in in.NameOrContent to in.Name or in.Content. It does nothing if in.NameOrContent
+// is empty. A call keeps the content (in.keepsContent) if it only changes labels or aliases. The result depends on an
+// entry that has the text as its name:
 //
-//   - If the content of that entry is also equal to the text, the text is the content.
-//   - Otherwise, if the call only changes labels or aliases (in.keepsContent), the text is the name.
-//   - Otherwise resolveNameOrContent returns an error, because the user may have forgotten the content.
-//
-// If no entry has this name, a text with a space, a tab or a line break is the content. A single word is the name if
-// the call only changes labels or aliases. Otherwise resolveNameOrContent returns an error for the single word.
+//   - If an entry has this name and its content is also equal to the text, the text is moved to Content.
+//   - If an entry has this name and the call keeps the content, the text is moved to Name.
+//   - If an entry has this name and the call does not keep the content, resolveNameOrContent returns an error, because
+//     the user may have forgotten the content.
+//   - If no entry has this name and the text contains a space, a tab or a line break, the text is moved to Content.
+//   - If no entry has this name and the text is a single word, it is moved to Name if the call keeps the content.
+//     Otherwise resolveNameOrContent returns an error.
 func (in *RememberIn) resolveNameOrContent(ctx context.Context, w *Workspace) error {
 	word := in.NameOrContent
 	if word == "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // removeRedundantDigestHits removes hits that repeat other hits. A digest is a note that summarizes other notes, for
-// example those of a week. A digest of a month may summarize the digests of its weeks. The function does not check
+// example all notes of a week. A digest of a month may summarize the digests of its weeks. The function does not check
 // which digest summarizes which note. It applies the first rule whose condition is met:
 //   - If a hit is an ordinary note that was summarized, all digests are removed.
 //   - If a hit is a digest that was itself summarized, the digests that were not summarized are removed.

@@ -37,7 +37,8 @@ func disallowNull(s *jsonschema.Schema) {
 	disallowNull(s.AdditionalProperties)
 }
 
-// paramSchemaForModel returns the schema of the arguments for models. It is short and leaves out unlisted parameters.
+// paramSchemaForModel returns the JSON schema that tells a model which arguments it may pass. This is the schema that
+// paramSchema returns, without the parameters for which Unlisted is set.
 func paramSchemaForModel(in reflect.Type, params []Param) *jsonschema.Schema {
 	schema := paramSchema(in, params)
 	for _, p := range params {

@@ -67,9 +67,10 @@ func (s *SecretPolicy) ScreenText(ctx context.Context, part, text string, found 
 	return text, nil
 }
 
-// ScreenTexts replaces the secrets in texts that a verb writes to a file, such as a profile, and not to an entry. A
-// person's text is never changed. If it contains a secret, ScreenTexts returns a [SecretError] that names the part,
-// unless the person has allowed secrets.
+// ScreenTexts searches texts for secrets before a verb writes the texts to a file, such as a profile, and not to an
+// entry. If the caller is not a person, ScreenTexts replaces the secrets in the texts and returns the replaced secrets.
+// If the caller is a person, ScreenTexts does not change the texts. Instead it returns a [SecretError] that contains
+// partName if a text contains a secret. If a person has allowed secrets, the texts are not searched.
 func (s *SecretPolicy) ScreenTexts(
 	ctx context.Context,
 	partName string,
@@ -84,10 +85,13 @@ func (s *SecretPolicy) ScreenTexts(
 	return found, nil
 }
 
-// ScreenEntry calls ScreenText for all texts of the entry e: content, name, aliases and label values. It returns the
-// entry with the new texts. A text that the old version of the entry also contains is not searched, so that a change of
-// a label does not change the rest of the entry. A new name may be made from the beginning of the content and may
-// therefore end in the middle of a secret. ScreenEntry removes this part of the secret from the name.
+// ScreenEntry calls ScreenText for all texts of the entry e: content, name, aliases and label values. It returns a copy
+// of the entry with the new texts. A text that the old version of the entry also contains is not searched, so that a
+// change of a label does not change the rest of the entry.
+//
+// If no name was chosen for an entry, its name is made from the beginning of the content. Such a name may contain only
+// the first part of a secret, because the name ends in the middle of the secret. ScreenEntry removes this part of the
+// secret from a new name.
 func (s *SecretPolicy) ScreenEntry(
 	ctx context.Context,
 	e, old oxbow.Entry,

@@ -86,8 +86,9 @@ type entryVersion struct {
 	number uint64
 }
 
-// recordShownPage records that the session has seen the bytes from firstByte to endByte-1 of an entry's content. When
-// the pages of a version cover the whole content, the entry counts as seen.
+// recordShownPage records that the session has seen the bytes from firstByte to endByte-1 of an entry's content. It
+// records this only if firstByte is not after the bytes that were shown before, so that there is no gap. If the pages
+// of a version cover the whole content, the entry counts as seen.
 func (s *SeenEntries) recordShownPage(e oxbow.Entry, firstByte, endByte int) {
 	if s == nil {
 		return
@@ -110,7 +111,7 @@ func (s *SeenEntries) recordShownPage(e oxbow.Entry, firstByte, endByte int) {
 }
 
 // RunWrite calls apply, and records the entry that apply returns as seen. Only one write of a session runs at a time.
-// If two writes ran at once, one of them could be mistaken for a change by another session before it is recorded.
+// If two writes ran at once, one write could be mistaken for a change by another session before it is recorded.
 func (s *SeenEntries) RunWrite(apply func() (oxbow.Entry, error)) error {
 	if s != nil {
 		s.entryWriteMu.Lock()

@@ -233,10 +233,14 @@ type LoadedProfiles struct {
 	unloadedProfileHandles []string // handles of the last 32 profiles that were unloaded or reloaded
 }
 
-// loadProfile puts profile l on top of the stack, and returns the loaded profile. If the session has already loaded
-// it, the profile moves to the top. The profile keeps its handle, unless the profile's file has changed. In that case
-// the old handle becomes invalid. A note tells the caller about both cases. loadProfile returns an error if the
-// session has already loaded maxLoadedProfiles other profiles.
+// loadProfile puts the profile l on top of the stack, and returns the loaded profile. If the session has already loaded
+// a profile with the same name, this profile moves to the top, and notes tells the caller that the profile was loaded
+// before. There are two cases:
+//   - If the profile's file is unchanged, the profile keeps its handle.
+//   - If the profile's file has changed, l replaces the old profile, and the old handle becomes invalid.
+//
+// loadProfile returns an error if l is a new profile and the session has already loaded maxLoadedProfiles other
+// profiles.
 func (s *LoadedProfiles) loadProfile(l loadedProfile) (currentProfile loadedProfile, notes []Note, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

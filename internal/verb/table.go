@@ -29,7 +29,7 @@ var oxbowTools = sync.OnceValue(func() []Tool {
 // Tools returns the verbs that every server offers, always in the same order.
 func Tools() []Tool { return slices.Clone(oxbowTools()) }
 
-// FindTool returns the verb with this name among the [Tools].
+// FindTool returns the tool with this name. It returns false if the list [Tools] contains no such tool.
 func FindTool(name string) (Tool, bool) {
 	for _, t := range oxbowTools() {
 		if t.Name == name {

@@ -65,8 +65,9 @@ func (e Entry) record() report.Record {
 // programOnlyLabelKeys lists the keys of labels that models never see, because only programs need them.
 var programOnlyLabelKeys = []string{oxbow.LabelFileBlob, lineage.SourceLabel, oxbow.LabelOrigin, oxbow.LabelVerified}
 
-// labelTextsForModel returns the labels of an entry that models see. It leaves out labels for programs, and labels that
-// repeat facts from elsewhere in the answer.
+// labelTextsForModel returns those labels of an entry that oxbow shows to models, as texts. It leaves out personal
+// labels and the labels in programOnlyLabelKeys. If the entry has citations, it also leaves out the file labels,
+// because the citations already name the files.
 func labelTextsForModel(e *Entry) (ws []string) {
 	for _, k := range slices.Sorted(maps.Keys(e.Labels)) {
 		isCited := k == oxbow.LabelFile && len(e.Citations) > 0

@@ -65,8 +65,8 @@ func (a Answer) Text() string {
 // MarshalJSON implements [json.Marshaler]. It encodes the result as the JSON object for programs.
 func (a Answer) MarshalJSON() ([]byte, error) { return json.Marshal(a.Result) }
 
-// IsRememberedText reports whether the answer consists only of text that was stored in the memory. A server encloses
-// such an answer in a fence, marks that separate the text from the server's own words.
+// IsRememberedText reports whether the answer consists only of text that was stored in the memory. A server puts marks
+// around such an answer. The marks separate the stored text from the server's own words.
 func (a Answer) IsRememberedText() bool {
 	q, ok := a.Result.(rememberedTextAnswer)
 	return ok && q.IsRememberedText()
@@ -100,9 +100,9 @@ func defineTool[In any, Out report.Reporter](
 	)
 }
 
-// DefineTool makes a tool from the function run. The parameters, the schema of the result, and the call are derived
-// from the types In and Out and from run. The schema of the arguments is a short form for models, which leaves out
-// unlisted parameters.
+// DefineTool returns a copy of t that is a tool made from the function run. The parameters, the schema of the result,
+// and the call are derived from the types In and Out and from run. For models, the schema of the arguments is short,
+// and contains only the parameters that t.Params lists.
 func DefineTool[In any, Out report.Reporter](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
 	t.Verb = newVerb(t.Verb, run)

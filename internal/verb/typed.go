@@ -17,15 +17,15 @@ func (w *Workspace) RewriteCommands(text string) string {
 	return w.Typed(text)
 }
 
-// withRewriter returns a copy of the note that uses the function rewrite to change the commands in the text of the
-// note.
+// withRewriter returns a copy of the note that uses the function rewrite to change the commands in the note's text.
 func (n Note) withRewriter(rewrite func(string) string) Note {
 	n.rewriteCommands = rewrite
 	return n
 }
 
-// addRemedyText adds advice to the error err, if advice about this error exists. The commands in the advice are changed
-// so that they use this memory (see [Workspace.RewriteCommands]).
+// addRemedyText adds advice to the error err. If the error has no advice, or if w.Typed is nil, it returns err. The
+// function w.Typed changes the commands in the advice so that the commands use the memory of this workspace (see
+// [Workspace.RewriteCommands]).
 func (w *Workspace) addRemedyText(err error) error {
 	remedy := ErrorRemedy(err)
 	if w.Typed == nil || remedy.format == "" {
@@ -57,8 +57,9 @@ func RewriteAnswerCommands(answer any, rewrite func(string) string) any {
 	return copied.Interface()
 }
 
-// isAdviceField reports whether a field is a string that may contain a command. The field may contain advice, such as
-// "oxbow recover saves the rest". It may also be the text of an entry that [WithholdQuarantinedText] has replaced.
+// isAdviceField reports whether a field is a string that may contain an oxbow command. Such fields are named Mend,
+// Content or Snippet. Mend contains advice, such as "oxbow recover saves the rest". Content and Snippet are the text of
+// an entry, which can contain a command if [WithholdQuarantinedText] has replaced the text.
 func isAdviceField(f reflect.StructField) bool {
 	names := []string{"Mend", "Content", "Snippet"}
 	isText := f.Type.Kind() == reflect.String || f.Type == reflect.TypeFor[*string]()

@@ -59,10 +59,11 @@ func (w *WrittenTexts) HasEntry(e oxbow.Entry) bool {
 	return slices.Contains(w.readHashes(), hashEntry(e))
 }
 
-// RecordWrite records in the list w that a tool has written an entry. The first argument is the entry before the write,
-// or the zero entry if the entry is new. The second argument is the entry after the write. RecordWrite adds the new
-// lines of the entry to the list. It adds the whole text only if tools have also written all older lines and aliases
-// that the text contains. If w is nil, RecordWrite does nothing.
+// RecordWrite records that a tool has written an entry. The receiver w is a list of texts that tools wrote. The
+// argument oldEntry is the entry before the write, or the zero entry if the entry is new. The argument newEntry is the
+// entry after the write. For each new line of the entry, RecordWrite adds a hash to the list. It adds a hash of the
+// whole entry only if tools have also written all lines and aliases that the entry had before and still has. If w is
+// nil, RecordWrite does nothing.
 func (w *WrittenTexts) RecordWrite(oldEntry, newEntry oxbow.Entry) {
 	if w == nil {
 		return
@@ -103,7 +104,8 @@ func (w *WrittenTexts) RecordWrite(oldEntry, newEntry oxbow.Entry) {
 }
 
 // appendHashes appends newHashes to the file. The argument hashes contains the hashes that the file contains now. If
-// the file would exceed maxHashFileLines lines, only the newest hashes are kept. Errors are ignored.
+// the file would exceed maxHashFileLines lines, appendHashes writes the file anew with only the newest
+// maxHashFileLines/2 hashes. Errors are ignored.
 func (w *WrittenTexts) appendHashes(hashes, newHashes []string) {
 	if len(hashes)+len(newHashes) > maxHashFileLines {
 		all := append(hashes, newHashes...)

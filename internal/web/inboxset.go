@@ -173,9 +173,10 @@ func approveQuarantinedGroup(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// forgetQuarantinedGroup forgets the quarantined entries of one session or import that the person has chosen in the
-// inbox form. Entries that were changed after the form was shown are left out. If the caller is not a person, the
-// request is refused. The next page has a button that undoes all these changes.
+// forgetQuarantinedGroup forgets the quarantined entries of one session or one import. The person has chosen this
+// session or import in the inbox form. Entries that were changed after the form was shown are left out. If the request
+// is not from a person who sees the whole memory, it is refused. The next page has a button that restores all forgotten
+// entries.
 func forgetQuarantinedGroup(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil

@@ -59,8 +59,8 @@ type Server struct {
 // maxBrowserViews is the maximum number of browser sessions whose restricted view of the memory is kept.
 const maxBrowserViews = 256
 
-// New returns a server of web pages. v specifies the memory, and which part of it each browser may see. New opens no
-// files, and the server does not close the memory.
+// New returns a web page server. v specifies the memory, and which part of it each browser may see. New opens no files,
+// and the server does not close the memory.
 func New(v *rights.Options, o *Options) *Server {
 	s := &Server{viewOptions: v, assets: page.NewAssets()}
 	if o != nil {

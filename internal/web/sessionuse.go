@@ -170,8 +170,8 @@ func exportSession(c *pageRequest) (pageReply, error) {
 	return downloadReply{name + ".md", "text/markdown; charset=utf-8", []byte(b.String())}, nil
 }
 
-// safeFileName returns the first 80 bytes of a name with every character replaced by "-" that is not an ASCII letter, a
-// digit, "-" or "_". Some file systems do not allow the other characters.
+// safeFileName returns the first 80 bytes of the name s. It keeps ASCII letters, digits, "-" and "_", and replaces each
+// other character by "-", because some file systems do not allow the other characters in file names.
 func safeFileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

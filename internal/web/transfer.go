@@ -43,7 +43,7 @@ func (c *pageRequest) importExportScreen(status int, notices ...g.Node) pageWith
 }
 
 // maxUploadBytes is the maximum size of an uploaded file, in bytes. It is 4096 bytes less than a request's maximum
-// size, so that the request has room for the other fields of the form.
+// size, so that the request has room for the form's other fields.
 const maxUploadBytes = auth.MaxBodyBytes - 4096
 
 func importForm() g.Node {

@@ -69,7 +69,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 	for _, v := range s.Servers {
 		state := "down"
 		switch {
-		// The other servers still report this server as running, but the server itself does not answer.
+		// All other servers still report this server as running, but the server itself does not answer.
 		case v.Up && v.Version == "":
 			state = "does not answer"
 		case v.Up:

@@ -20,9 +20,9 @@ import (
 // nodeNameFile is the name of the home's file that contains the server's name.
 const nodeNameFile = "server"
 
-// startServer starts the server of this process and returns the data for the connection to it. If the flag for the
-// URLs of other servers is set, startServer does not start a server, and returns the data for the connection to these
-// servers.
+// startServer starts a server in this process and returns the addresses and the login for connecting to it. If
+// n.serverURLs, which lists the addresses of other servers, is set, startServer does not start a server. It then
+// returns these addresses and the login for these servers.
 func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
 	b = &clusterMemories{serverURLs: n.serverURLs, tlsFiles: n.tlsFiles}
 	if n.serverURLs != "" {

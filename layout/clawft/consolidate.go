@@ -23,9 +23,10 @@ type textMovedToHistory struct {
 	entryName       string // the entry's name ("" without a name of its own)
 }
 
-// markRepeatedUnits marks a fact in MEMORY.md as removed if it repeats another fact, unless the fact has the label
-// tag:keep or its comment cannot be moved to the other fact. movedTexts contains the removed texts that must be
-// appended to HISTORY.md. The result steps describes what was done with each removed fact.
+// markRepeatedUnits finds pairs of facts in MEMORY.md that repeat each other. In each pair it marks one fact as
+// removed, and moves its comment to the other fact. It leaves the pair unchanged if the fact has the label tag:keep, or
+// if its comment cannot be moved. The result movedTexts contains the removed texts that must be appended to HISTORY.md.
+// The result steps describes what was done with each removed fact.
 func markRepeatedUnits(
 	ctx context.Context,
 	units []markdownUnit,
@@ -75,10 +76,13 @@ func markRepeatedUnits(
 	return movedTexts, steps, nil
 }
 
-// moveEntryComment moves oxbow's comment, which contains the name and the labels of an entry, to another fact. The fact
-// in the argument from is about to be removed, and the fact in the argument to gets the comment. If that fact already
-// has a comment, the two comments are merged. moveEntryComment returns false if a comment cannot be put before that
-// fact, or if the new comment is not valid.
+// moveEntryComment moves oxbow's comment from one part of a Markdown file to another part. The comment contains the
+// name and the labels of the entry whose text the part is. The part in the argument from is about to be removed. The
+// part in the argument to receives the comment. If that part already has a comment, moveEntryComment merges the two
+// comments.
+//
+// moveEntryComment returns true if there is no comment to move. It returns false if the part in the argument to is a
+// list item, because a comment cannot be put before the item. It also returns false if the new comment is not valid.
 func moveEntryComment(from, to *markdownUnit) bool {
 	if from.comment == nil {
 		return true

@@ -83,7 +83,8 @@ func (h *Home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, ctx.Err()
 }
 
-// memoryContext returns a context with the present text of MEMORY.md and the additional parts in the argument more.
+// memoryContext returns a context with the present text of MEMORY.md, followed by the parts in the list more. It also
+// sets s.lastSystemText to the system text of this context, so that a later change of the text can be detected.
 func (s *session) memoryContext(ctx context.Context, more ...prompt.Part) (prompt.Context, error) {
 	var c prompt.Context
 	if err := s.home.addMemoryToContext(ctx, &c, s.request.Budget, more...); err != nil {

@@ -223,7 +223,8 @@ func (c *markdownUnitSplitter) addHeading(start, end int, line string) {
 	c.finishedUnits, c.headings = append(c.finishedUnits, u), append(c.headings, u)
 }
 
-// textWithoutListMarker returns the fact's text. For a list item, it omits the list marker, such as "- ".
+// textWithoutListMarker returns the text of the unit without white space at both ends. For a list item, it also omits
+// the list marker, such as "- ".
 func (u *markdownUnit) textWithoutListMarker() string {
 	if u.kind == markdownListItem {
 		if _, sign := bulletWidths(u.sourceText); sign > 0 {

@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 )
 
-// ReadMemory returns the text of MEMORY.md. It records that the session of ctx has seen the text. ok is false if the
-// file does not exist.
+// ReadMemory returns the text of MEMORY.md. Like h.Document, it records in ctx's session that the session has seen the
+// text. ok is false if the file does not exist.
 func (h *Home) ReadMemory(ctx context.Context) (text string, ok bool, err error) {
 	text, ok, err = h.Document(ctx, memoryFile)
 	if err != nil {
@@ -52,8 +52,9 @@ func (h *Home) splitVisibleEntries(file, text string, isVisible func(*oxbow.Entr
 	return text, rest
 }
 
-// splitForCaller divides a file's text like splitVisibleEntries. hiddenText contains the entries that the caller of ctx
-// may not see.
+// splitForCaller divides the text of a file. visibleText is the text without the entries that the caller may not see.
+// The caller is identified by ctx. hiddenText contains these entries. Both results have the same form as the results of
+// splitVisibleEntries.
 func (h *Home) splitForCaller(ctx context.Context, file, text string) (visibleText, hiddenText string) {
 	return h.splitVisibleEntries(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })
 }
@@ -159,7 +160,9 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	return nil
 }
 
-// checkContentIsStorable returns an error if a text could not be stored even without its control characters.
+// checkContentIsStorable returns an error if an entry could not contain the text content. A text that is not valid
+// UTF-8 causes an error. Control characters do not cause an error, because they are removed from the text before it is
+// stored.
 func checkContentIsStorable(content string) error {
 	if !utf8.ValidString(content) {
 		return oxbow.CheckContent(content)

@@ -168,9 +168,10 @@ func (l treeLayout) parsesAsEntry(path string, it *parsedItem, e oxbow.Entry) bo
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
-// hasSameItemsExcept reports whether two lists, the arguments before and after, contain the same entries in the same
-// order. It ignores the item with the index i in the list before, and the item with the index j in the list after. An
-// index outside its list ignores no item.
+// hasSameItemsExcept compares two lists of items, which are the arguments before and after. It reports whether the
+// items have the same names and contents in the same order. In the first list, it ignores the item with the index i. In
+// the second list, it ignores the item with the index j. If an index is outside its list, no item of the list is
+// ignored.
 func hasSameItemsExcept(before, after []parsedItem, i, j int) bool {
 	rest := func(items []parsedItem, but int) []parsedItem {
 		if but < 0 || but >= len(items) {
@@ -185,7 +186,7 @@ func hasSameItemsExcept(before, after []parsedItem, i, j int) bool {
 
 // removeItem returns the text without the item at index i. If several paragraphs have the same beginning, the parser
 // numbers their names, such as "Name (2)". If one of these paragraphs is removed, the other paragraphs' numbers would
-// change. To prevent this, removeItem adds a comment with its name to each of the other paragraphs.
+// change. To prevent this, removeItem adds a comment with its name to each remaining paragraph with this beginning.
 func (l treeLayout) removeItem(path, text string, items []parsedItem, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
 	eol := lineEnding(text)

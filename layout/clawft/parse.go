@@ -108,7 +108,7 @@ func splitItems(text string) []parsedItem {
 		return strings.ReplaceAll(s, eol, "\n")
 	}
 	var items []parsedItem
-	open := false // If it is true, a next line that is not blank continues the last element of items.
+	open := false // If open is true, the next line continues the last element of items, unless the line is blank.
 	// The variable frame is true if the last element of items contains only headings. The next text then belongs to
 	// this element, even after a blank line.
 	frame := false
@@ -197,10 +197,10 @@ func (f *codeFenceFinder) blockEnd(i int) int {
 	return 0
 }
 
-// findClosingCommentLine finds the comment line that closes an entry's content. The argument from is the offset at
-// which the content begins, and the argument commentNumber is the number in the closing comment. findClosingCommentLine
-// returns the content's byte range (contentStart and contentEnd), and the offset of the end of the closing line
-// (closingLineEnd). If the closing line is missing, closingLineEnd is 0.
+// findClosingCommentLine finds the comment line that closes an entry's content. The content begins at the offset given
+// by the argument from. The argument commentNumber is the number that the closing comment must have.
+// findClosingCommentLine returns the content's byte range (contentStart and contentEnd), and the offset of the end of
+// the closing line (closingLineEnd). If the closing line is missing, closingLineEnd is 0.
 func findClosingCommentLine(text string, from, commentNumber int) (contentStart, contentEnd, closingLineEnd int) {
 	line := closingCommentLine(commentNumber)
 	for i := from; i > 0; i++ {
@@ -328,9 +328,10 @@ func (l treeLayout) parseItems(path, text string) []parsedItem {
 	return items
 }
 
-// baseName derives a name for a paragraph that lacks oxbow's comment with a name. Names are unique in a store, so
-// names in the two memory files must differ. Therefore names in HISTORY.md begin with a date or with "history: ", and
-// names in MEMORY.md do not.
+// baseName derives a name from the text of a paragraph that has no comment in which oxbow stored the name. Names are
+// unique in a store, so a name in HISTORY.md and a name in MEMORY.md must differ. Therefore a name in HISTORY.md always
+// begins with a date or with "history: ". A name from MEMORY.md that begins with a date or with "history: " gets the
+// prefix "memory: ".
 func (l treeLayout) baseName(path, content string) string {
 	title := content
 	line, rest, ok := strings.Cut(content, "\n")

@@ -18,9 +18,9 @@ import (
 // Consolidate implements [layout.Tidier]. It removes facts that repeat other facts. A fact is a paragraph or a list
 // item, and [sametext.FindNearDuplicates] decides which facts repeat others.
 //
-// If two facts are equal, Consolidate removes one of them. It keeps the fact that has a name. If neither fact has a
-// name, it keeps the first fact. If the text of two facts is only similar, Consolidate keeps the longer fact. It moves
-// a removed fact to HISTORY.md if its text differs from the text of the kept fact. The name, aliases and labels of a
+// If two facts are equal, Consolidate removes one fact. It keeps the fact that has a name. If neither fact has a name,
+// it keeps the first fact. If the text of two facts is only similar, Consolidate keeps the longer fact. It moves a
+// removed fact to HISTORY.md if its text differs from the text of the kept fact. The name, aliases and labels of a
 // removed fact are added to the kept fact.
 func (h *Home) Consolidate(ctx context.Context, dryRun bool) (layout.Tidied, error) {
 	return h.tidyMemory(

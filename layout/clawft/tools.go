@@ -108,8 +108,8 @@ func (o searchToolOut) Report() (r report.Report) {
 	return r
 }
 
-// IsRememberedText reports whether the answer contains a text from the memory. A server puts such an answer into a
-// fence (see [verb.Answer]).
+// IsRememberedText reports whether the answer contains text from the memory, which is the case if the search found
+// anything. A server marks such text as data, so that the model does not follow instructions in it (see [verb.Answer]).
 func (o searchToolOut) IsRememberedText() bool { return o.Count > 0 }
 
 // Tools implements [layout.Home]. It returns the tools memory_read and memory_write, which the design of clawft

@@ -52,9 +52,12 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// countLayoutMarkers returns a number that shows how many signs of a home it found: two if the home contains logs, one
-// for SOUL.md, and one for MEMORY.md. If the home contains no logs, the result is 0 unless SOUL.md exists and the log
-// directory contains no files of other layouts.
+// countLayoutMarkers counts the signs that the directory fsys is a home of this layout. It counts two if the log
+// directory contains logs, one if SOUL.md exists, and one if MEMORY.md exists.
+//
+// The result is 0 if the log directory is missing or is not a directory. If the log directory contains no logs, the
+// result is also 0, unless SOUL.md exists and the log directory does not contain a name that other layouts use, such as
+// HISTORY.md.
 func countLayoutMarkers(fsys vfs.FS) (int, error) {
 	items, err := fsys.ReadDir(logDir)
 	if errors.Is(err, fs.ErrNotExist) {

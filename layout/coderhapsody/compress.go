@@ -110,9 +110,14 @@ func (h *home) checkHomeIsUnrestricted() error {
 	return nil
 }
 
-// logsWithoutDigest returns logs of a period, the oldest first. It returns logs that no digest (a summary of several
-// logs) covers and that are longer than minBytes bytes. The logs are for days or for periods shorter than periods of
-// the kind s.
+// logsWithoutDigest returns the logs that can be compressed into a digest of a period, the oldest first. A digest is a
+// summary of several logs. The argument period is the name of the period, and s is its kind, for example a week. The
+// result contains a log if all conditions are met:
+//
+//   - The log covers a day, or a period shorter than the periods of the kind s.
+//   - The log belongs to the period.
+//   - No digest covers the log.
+//   - The log is longer than minBytes bytes.
 func (h *home) logsWithoutDigest(
 	v mdtree.TreeView,
 	s compressionPeriodKind,
@@ -160,8 +165,8 @@ func periodNameOfLog(f logFile, periodKind compressionPeriodKind) (string, bool)
 	return period, true
 }
 
-// periodsToCompress returns the names of the periods of the kind s whose logs can be compressed into a digest (a
-// summary of the period). The oldest period is first. Such a period meets four conditions:
+// periodsToCompress returns the names of all periods with the kind s whose logs can be compressed into a digest (the
+// period's summary). The oldest period is first. Such a period meets four conditions:
 //   - It contains logs without a digest.
 //   - It has ended.
 //   - It contains none of the newest logs, because the newest logs stay in the context of the agent.
@@ -444,9 +449,9 @@ func quoteWords(words []string) string {
 	return strings.Join(qs, ", ")
 }
 
-// unusedEntryName returns a name for a new entry. The name is not used by an entry in v or in newEntries. It consists
-// of fileStem and title, or only of fileStem if this would be too long. If the name is used, a number is appended, such
-// as " (2)".
+// unusedEntryName returns a name for a new entry. The name is not used by an entry in v or in newEntries. It contains
+// fileStem and title, or only fileStem if this would be too long. If the name is used, a number is appended, such as "
+// (2)".
 func unusedEntryName(v mdtree.TreeView, fileStem, title string, newEntries []oxbow.Entry) string {
 	name := strings.TrimSpace(fileStem + " " + title)
 	if len(name) > oxbow.MaxName-len(" (1000)") {

@@ -71,7 +71,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 }
 
 // tokenBudgetOrDefault returns the token budget for a request. If requestedBudget is positive, it is the budget.
-// Otherwise the budget is that of h.boundProfile, or profile.DefaultMaxTokens if no profile is bound.
+// Otherwise the budget comes from h.boundProfile, or profile.DefaultMaxTokens if no profile is bound.
 func (h *home) tokenBudgetOrDefault(requestedBudget int) int {
 	switch {
 	case requestedBudget > 0:
@@ -210,7 +210,7 @@ func (h *home) logsWithoutDigestForContext(v mdtree.TreeView) []logWithoutDigest
 }
 
 // addSummarizedFiles adds to isCovered the names of the logs that the digest digestFile replaces. If parts of the
-// digest cannot be parsed, only the names in the other parts are added.
+// digest cannot be parsed, only the names in the remaining parts are added.
 func (h *home) addSummarizedFiles(v mdtree.TreeView, digestFile string, isCovered map[string]bool) {
 	text, _ := v.FileText(digestFile)
 	_, ps, _ := logLayout{h.Zone}.splitEntryBlocks(digestFile, text)

@@ -97,8 +97,9 @@ func blockStartTestForIndex(index int) blockStartTest {
 	return opensBlockAfterFileStart
 }
 
-// blockStartTestForContent returns a test for a line that consists of three dashes. If such a line is the first line of
-// this block's content, the test reports whether the line would begin a new block.
+// blockStartTestForContent returns a test for the first line of this block's content. If this line consists of three
+// dashes, the test reports whether the line begins a new block instead. The test depends on whether the block has front
+// matter.
 func (b logBlock) blockStartTestForContent() blockStartTest {
 	if b.hasFrontMatter {
 		return opensBlockAfterFileStart
@@ -122,8 +123,9 @@ func opensBlockAtFileStart(nextLine string) bool {
 	})
 }
 
-// keyBeforeColon returns the text before the first colon in a line. The colon must be followed by a blank or the
-// end of the line.
+// keyBeforeColon returns the text before the first colon in a line, and true. It returns "" and false if the line has
+// no colon or begins with the colon. It also returns "" and false if the character after the colon is not a blank, a
+// tab or a line end.
 func keyBeforeColon(line string) (string, bool) {
 	i := strings.IndexByte(line, ':')
 	isWord := i+1 < len(line) && strings.IndexByte(" \t\r\n", line[i+1]) < 0
@@ -357,8 +359,10 @@ func (l *logText) textWithoutBlock(blockIndex int) (string, bool) {
 }
 
 // escapeBlockMarkers puts a backslash before each line of s that would begin a new block in a log. Only a line of three
-// dashes can begin a block. The function firstLineOpensBlock decides whether the first line of s begins a block. For
-// all later lines, the function opensBlockAfterFileStart decides whether the line begins a block.
+// dashes can begin a block. If the first line of s has three dashes, the function firstLineOpensBlock decides whether
+// the line begins a block. A later line of three dashes begins a block if the next line starts with a known
+// front-matter key. A line that already has backslashes before the dashes gets another backslash, so that the change
+// can be reversed.
 func escapeBlockMarkers(s string, firstLineOpensBlock blockStartTest) string {
 	return mapEscapedMarkerLines(s, firstLineOpensBlock, func(line string) string { return `\` + line })
 }

@@ -135,8 +135,8 @@ var compressionPeriodKinds = []compressionPeriodKind{
 	}},
 }
 
-// isoWeek returns the name of the ISO 8601 week that contains a day, such as 2026-W16, the first day of this week, and
-// the first day of the next week.
+// isoWeek returns three results for the ISO 8601 week that contains day. The first result is the name of the week, such
+// as 2026-W16. The second result is the first day of the week. The third result is the first day of the next week.
 func isoWeek(day time.Time) (string, time.Time, time.Time) {
 	year, week := day.ISOWeek()
 	from := time.Date(day.Year(), day.Month(), day.Day()-(int(day.Weekday())+6)%7, 0, 0, 0, 0, day.Location())

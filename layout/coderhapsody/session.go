@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// These are names of parts of the text that a model gets when a session starts. They are added to the usual parts.
+// These names denote parts of the text that a model gets when a session starts. They are added to the usual parts.
 const (
 	contextPartHandoff = "handoff"
 	contextPartSummary = "summary"
@@ -157,7 +157,10 @@ func (s *session) warnMissingSummary(name string) string {
 	return "(the summary of the earlier conversation is not there)"
 }
 
-// contextAfterSummary returns the context with which a conversation continues. It contains the summary only once.
+// contextAfterSummary returns the context with which a conversation continues after it was summarized. The argument
+// name is the name of the log entry that contains the summary. contextAfterSummary removes the parts of the system
+// context that show this entry, and adds the summary as a part of its own, so that the context contains the summary
+// only once. Then it shortens the context to the token budget.
 func (s *session) contextAfterSummary(ctx context.Context, name, summary string) (prompt.Context, error) {
 	c, err := s.systemContext(ctx)
 	if err != nil {

@@ -36,7 +36,7 @@ type entrySection struct {
 
 // composeDigestText returns a text that summarizes a group's entries by the beginnings of their sections. The text is
 // at most an eighth as long as the entries. If there is not enough space for all sections, chooseDigestSections selects
-// some of them. If there is not enough space even for one section, the text is longer.
+// some sections. If there is not enough space even for one section, the text is longer.
 func composeDigestText(name string, g *digestEntryGroup, zone *time.Location) string {
 	all, size := g.sectionsOfEntries(zone)
 	budget := size / digestShrinkFactor

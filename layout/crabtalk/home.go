@@ -46,9 +46,9 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// countMarkers returns how many files indicate that a directory has the layout of Crabtalk. The file memory.db counts
-// as two markers, and a Crab.md next to it as a third. A Crab.md counts only next to memory.db, because other layouts
-// also have it.
+// countMarkers returns how strongly the files in a directory indicate the layout of Crabtalk. The file memory.db counts
+// as 2. If memory.db exists, Crab.md counts as 1 more. Without memory.db, the result is 0, because other layouts also
+// have Crab.md.
 func countMarkers(fsys vfs.FS) (int, error) {
 	name, err := findStore(fsys)
 	if err != nil || name == "" {

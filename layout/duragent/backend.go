@@ -34,8 +34,8 @@ func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, er
 	return agentFileStore{tree}, nil
 }
 
-// openTree opens two sets of files as one store: the files of one agent, and the files with facts about the world,
-// which all agents share.
+// openTree opens two file sets as one store: the files of one agent, and the files with facts about the world, which
+// all agents share.
 func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*mdtree.Store, error) {
 	b := h.HomeBase
 	b.Options.Memory = mo

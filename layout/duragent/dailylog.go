@@ -157,8 +157,8 @@ func cutTrailingNewline(s string) string {
 	return strings.TrimSuffix(s, "\n")
 }
 
-// newDayLog returns the text of a new log file for a day. The text consists of a heading with the date, and the given
-// content. The content is the opening of the day, which is the entry before the first entry with a time.
+// newDayLog returns the text of a new log file for a day. The text consists of a heading with the date, and of content.
+// The argument content is the text of the entry that comes before the day's first entry with a time.
 func newDayLog(date, content string) string {
 	return "# " + date + "\n\n" + escapeLines(content) + "\n"
 }

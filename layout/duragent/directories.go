@@ -151,14 +151,14 @@ func readAgentConfig(fsys vfs.FS, p homeDirectories) (agentConfig, bool, error) 
 	return c, true, err
 }
 
-// readConfigs returns the memory configuration c of the agent p.agentName. anyHasMemory is true if any agent is
-// configured to have a memory.
+// readConfigs returns the memory configuration c of the agent p.agentName. anyHasMemory is true if the configuration
+// file (agent.yaml) of any agent contains a memory.
 //
-// An agent without an agent.yaml also has a memory, because the caller has named this agent. All agents share the facts
-// about the world, so all agents must use the same backend. If the agent's own configuration does not name a backend,
-// readConfigs uses the backend of the other agents. If two agents have different backends, the error is an
-// [oxbow.InvalidError]. If the agent.yaml of another agent cannot be read, readConfigs passes a warning to the function
-// warn and ignores the file.
+// If the agent p.agentName has no agent.yaml, c.hasMemory is true, because the caller has asked for the memory of this
+// agent. All agents share the facts about the world, so all agents must use the same backend. If the agent's own
+// configuration does not name a backend, readConfigs uses the backend of the other agents. If two agents have different
+// backends, the error is an [oxbow.InvalidError]. If the agent.yaml of another agent cannot be read, readConfigs passes
+// a warning to the function warn and ignores the file.
 func readConfigs(fsys vfs.FS, p homeDirectories, warn func(string)) (c agentConfig, anyHasMemory bool, err error) {
 	c, configured, err := readAgentConfig(fsys, p)
 	if err != nil {

@@ -16,7 +16,7 @@ type agentFileStore struct{ *mdtree.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. The store s implements
 // Committer and DryRunner with its own methods, because these methods must first convert changes to a form that
-// duragent's files can represent. All other interfaces are those of s.Store.
+// duragent's files can represent. All other interfaces come from s.Store.
 func (s agentFileStore) Capabilities() oxbow.Capabilities {
 	base := oxbow.CapabilitiesOf(s.Store)
 	return oxbow.Capabilities{Watcher: base.Watcher, Counter: base.Counter, Checker: base.Checker, Committer: s,

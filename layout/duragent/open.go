@@ -18,9 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect returns the dialect. The home is the directory that contains duragent.yaml, or a
-// workspace. [layout.Options.Agent] selects the agent, and may be empty if there is at most one
-// agent.
+// Dialect returns the description of the duragent layout. A duragent home is either the directory that contains
+// duragent.yaml, or a workspace directory. [layout.Options.Agent] selects the agent whose memory is opened, and may be
+// empty if there is at most one agent.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:   "duragent",

@@ -27,8 +27,9 @@ func topicSlug(topic string) string {
 	}, topic)
 }
 
-// duragentTopicSlug returns the file name of a topic as duragent's own code makes it. The code keeps underscores, and
-// changes only A to Z to lower case. Files that duragent made have such names.
+// duragentTopicSlug returns the file name (without an extension) that duragent's own code makes from a topic. Files
+// that duragent made have such names. Letters, digits, dashes and underscores are kept, except that A to Z become lower
+// case. Letters outside of A to Z do not become lower case. Each other character is replaced by a dash.
 func duragentTopicSlug(topic string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -94,8 +94,8 @@ func (h *home) addRecalledEntries(ctx context.Context, c *prompt.Context, messag
 	return nil
 }
 
-// escapeEndTag escapes the end tags of a block in a text that is put into the block. Otherwise remembered text could
-// end the block, and the rest of it would not be marked as data.
+// escapeEndTag escapes each end tag of the block in the text s. It is called because s is inserted into the block as
+// data. Without the escape, an end tag in s would end the block, and the rest of s would not be marked as data.
 func escapeEndTag(block, s string) string {
 	return strings.ReplaceAll(s, "</"+block, "&lt;/"+block)
 }

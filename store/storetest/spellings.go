@@ -17,8 +17,9 @@ const (
 	decomposedName = "cafe\u0301"
 )
 
-// testUnicodeSpellings remembers, finds and forgets an entry whose name contains é. Each time, it tries both Unicode
-// spellings of é, as one character and as two characters.
+// testUnicodeSpellings tests an entry whose name contains é. The letter é has two Unicode spellings: one character, or
+// two characters. testUnicodeSpellings writes and reads the entry with both spellings, and checks that the store has
+// only one entry, whose name has the short spelling. Finally it forgets the entry by the long spelling.
 func testUnicodeSpellings(t *testing.T, s oxbow.Store, features Can) {
 	m, ctx := oxbow.New(s, nil), t.Context()
 	for i, name := range []string{decomposedName, composedName, decomposedName} {

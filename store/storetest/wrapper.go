@@ -42,7 +42,7 @@ type Wrapper struct {
 func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 	for _, tc := range []struct {
 		name string
-		// returns the store with the optional interfaces of this test case, and without the others
+		// returns the store with only this test case's optional interfaces
 		hide func(oxbow.Store) oxbow.Store
 	}{
 		{"all optional interfaces", func(s oxbow.Store) oxbow.Store { return s }},
@@ -254,7 +254,8 @@ func (wt *wrapperTest) readVisibleEntries() {
 }
 
 // checkReads tests the methods of the wrapper that return heads, pages and counts. It compares their results with the
-// entries that the wrapper's Entries method listed.
+// entries that the wrapper's Entries method listed. If the wrapper has a method Check, checkReads also tests that Check
+// returns no error, and that its report contains no secret.
 func (wt *wrapperTest) checkReads() {
 	t, ctx := wt.t, wt.t.Context()
 	wt.checkEntryHeads()

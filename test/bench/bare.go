@@ -188,8 +188,9 @@ func (r *indexRun) sampleQueries(t indexTexts) (queries []string, words [][]stri
 		at := rng.IntN(len(ws) - k + 1)
 		ws = distinctWords(ws[at : at+k])
 		q := strings.Join(ws, " ")
-		// Split the joined query again, so that the words share the memory of the query. Indexes that split the query
-		// themselves get such words, too. Therefore no index is faster because of where its strings are in memory.
+		// Split the joined query instead of using ws, so that the words share the query's memory. Some indexes split
+		// the query themselves, and their words share its memory, too. With equal memory layouts, no index has an
+		// unfair advantage in speed.
 		queries, words = append(queries, q), append(words, strings.Split(q, " "))
 	}
 	return queries, words

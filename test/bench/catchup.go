@@ -119,7 +119,9 @@ func (r *catchupRun) measureRound(
 	return next.timeCall(recall)
 }
 
-// write writes entries in changes of 100, as another process would.
+// write opens the store separately, as another process would, and adds count entries in changes of 100 entries. The
+// first entry has the name "entry" followed by the number first. Each further entry has the next number. If isSaved is
+// set, write then also writes the index file and a checkpoint.
 func (r *catchupRun) write(ctx context.Context, first, count int, isSaved bool) (err error) {
 	m, err := oxbow.Open(r.storePath, nil)
 	if err != nil {

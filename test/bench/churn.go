@@ -171,8 +171,9 @@ func logSize(m *oxbow.Memory) (int64, error) {
 	return s.Used, err
 }
 
-// rewrittenLogSize returns the size of a log that contains only the current entries and the changes that the option
-// KeepChanges keeps.
+// rewrittenLogSize returns the size in bytes of a log that contains only r.entryCount entries and the last
+// r.keptChangeCount changes. It is the smallest log with which the measured log can be compared. To find the size,
+// rewrittenLogSize creates a new memory in the directory dir and writes these entries and changes to it.
 func (r *repeatedUpdateRun) rewrittenLogSize(ctx context.Context, dir string) (bytes int64, err error) {
 	m, err := oxbow.Open(filepath.Join(dir, "held.oxbow"), nil)
 	if err != nil {

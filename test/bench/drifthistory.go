@@ -297,10 +297,13 @@ type sampleSizes struct {
 	hasMerges bool
 }
 
-// sampleFilePairs selects pairs of commits at random. For each pair, it selects files that were changed between the
-// commits and still exist. In these files, it selects lines and blocks (anchors) to annotate. It skips files with fewer
-// than 10 or more than 20,000 lines and binary files. Anchors of one line have at least 4 characters. The key of the
-// result is the number of commits between the two commits of a pair.
+// sampleFilePairs selects pairs of commits at random. For each pair, it selects files that were changed between the two
+// commits and still exist at the later commit. In each of these files, it selects single lines and blocks of lines,
+// which a test then searches for in the later commit. A single line must have at least 4 bytes, not counting space at
+// its ends. Binary files are skipped, and so are files with fewer than 10 or more than 20,000 lines.
+//
+// The key of the result is the distance of the two commits in h.commits, which is 1 if the later commit follows
+// directly on the earlier commit.
 func (h *commitHistory) sampleFilePairs(
 	ctx context.Context,
 	p sampleSizes,
@@ -363,10 +366,15 @@ func (h *commitHistory) sampleFilePairs(
 	return out, nil
 }
 
-// markDissimilarLinesGone sets the position of a line to -1 if the line was reworded so much that less than half of its
-// text is similar to the original line. Several commits together may have done this. If the file has the same text as
-// before, no line is marked, and each line keeps its index. If a line has its original text again,
-// markDissimilarLinesGone clears isTextReworded. It returns an error if a position is not plausible or if git fails.
+// markDissimilarLinesGone corrects laterPositions, which contains the position of each element of lines in the later
+// version of the file. The later version is the file at the given commit.
+//   - If the text of the file is equal to lines, each line gets the position that it has in lines.
+//   - If a line has its original text, its isTextReworded is set to false. Earlier commits may have changed the line
+//     and then restored the text.
+//   - If a line was reworded so much that less than half of its text is similar to the original line, its position is
+//     set to -1. The rewording may be the sum of several commits.
+//
+// markDissimilarLinesGone returns an error if a position is not plausible or if git fails.
 func (h *commitHistory) markDissimilarLinesGone(
 	ctx context.Context,
 	lines []string,

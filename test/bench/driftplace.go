@@ -210,7 +210,7 @@ func (c *repoClone) renameAnnotationFiles(pairs []fileAtTwoCommits) error {
 	sidecar := func(file string) string {
 		return filepath.Join(c.dir, filepath.FromSlash(annotationDir+"/"+file+".why"))
 	}
-	// contents of the removed annotation files, by the path of their source files at commit B
+	// contents of the removed annotation files, by the laterPath of their source files
 	kept := map[string][]byte{}
 	for _, p := range pairs {
 		if p.earlierPath == p.laterPath {
@@ -280,13 +280,13 @@ const minPlacementConfidence = .5
 // blocks.
 type placementTally struct {
 	// Numbers of lines and blocks whose text did not change and, for blocks, whose lines are still adjacent. The first
-	// field is the total. The other fields are the numbers that were found at the right position, at a wrong position,
-	// and not at all.
+	// field is the total. The remaining fields are the numbers that were found at the right position, at a wrong
+	// position, and not at all.
 	unchangedTotal, unchangedAtRightLine, unchangedAtWrongLine, unchangedNotFound int
 
 	// Numbers of lines that were reworded, and of blocks in which a line was reworded or at least half of the lines
-	// remain. The first field is the total. The other fields are the numbers that were found at the right position, at
-	// a wrong position, and not at all.
+	// remain. The first field is the total. The remaining fields are the numbers that were found at the right position,
+	// at a wrong position, and not at all.
 	changedTotal, changedAtRightLine, changedAtWrongLine, changedNotFound int
 
 	// Numbers of lines and blocks of which no line remains. The first field is the total. The others are the numbers

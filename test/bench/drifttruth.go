@@ -35,9 +35,10 @@ func lineAfterHunks(hunks []diffHunk, movedLineIndexes map[int]int, at int) int 
 	return at - (last.oldStart + len(last.deleted)) + last.newStart + len(last.added)
 }
 
-// findMovedLines finds blocks of lines that the hunks deleted in one place and added in another place. It returns the
-// new number of each line in these blocks, by its old number. A block must have at least two lines with at least 40
-// letters in total, and must contain a line that the hunks delete and add exactly once.
+// findMovedLines finds blocks of lines that the hunks delete in one place and add in another place. In the returned
+// map, the key is the old line number of a line in such a block, and the value is the new line number. A block must
+// have at least two lines with at least 40 letters in total, and must contain a line that the hunks delete exactly once
+// and add exactly once.
 func findMovedLines(hunks []diffHunk) map[int]int {
 	type place struct{ hunk, i int }
 	count := map[string]int{} // for each line, how often the hunks of the diff add it

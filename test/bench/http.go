@@ -260,7 +260,7 @@ func (r *httpRun) recallRequest(query string) string {
 		" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + benchToken + "\r\n\r\n"
 }
 
-// runSlowClient uses one connection after the other, at one byte per second. If sendsRequest is set, it sends a request
+// runSlowClient uses connections in sequence, at one byte per second. If sendsRequest is set, it sends a request
 // slowly. Otherwise it reads a long answer slowly.
 func (r *httpRun) runSlowClient(ctx context.Context, sendsRequest bool) {
 	for ctx.Err() == nil {

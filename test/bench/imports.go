@@ -341,7 +341,9 @@ type importFileCost struct {
 	addedEntryCount, unchangedEntryCount int
 }
 
-// importOnce imports a file or directory into a home.
+// importOnce runs the command "oxbow import" to import the file or directory path into the home. If formatFlagValue is
+// not empty, it is the value of the flag --from. importOnce returns the measured elapsed time, CPU time and peak
+// memory, and the numbers of added and unchanged entries.
 func (r recordImportRun) importOnce(
 	ctx context.Context,
 	home, formatFlagValue, path string,

@@ -109,8 +109,8 @@ func oxbowSearchMethod(name, title, ranking string) searchMethod {
 			}
 			return m.Apply(ctx, ops...)
 		})
-		// Search once, so that oxbow builds its index here. The other compared programs also build theirs in this
-		// step.
+		// Search once, so that oxbow builds its index here. All other compared programs also build their indexes in
+		// this step.
 		if err == nil {
 			_, err = m.Recall(ctx, oxbow.Query{Text: "index", Limit: 1})
 		}

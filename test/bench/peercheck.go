@@ -98,13 +98,13 @@ func checkTopHits(got, all []foundText, limit int) error {
 	return nil
 }
 
-// secondSearchLimit returns the limit for a second search, whose first hits must be the same as the given hits. The
-// first search had the limit searchResultLimit.
+// secondSearchLimit returns the limit for a second search that must find the given hits first, in the same order. The
+// first search had the limit searchResultLimit, which is 10, and found these hits.
 //
-// oxbow changes the order of texts that look like turns of a conversation. It does so among the best thirty texts if
-// the limit is at most twenty, and otherwise among more texts. If the hits contain such texts, both searches must use
-// limits of at most twenty, so secondSearchLimit returns twice searchResultLimit, which is twenty. Otherwise it
-// returns [oxbow.MaxLimit].
+// oxbow changes the order of texts that look like turns of a conversation. If the limit is at most 20, it does so only
+// for the best 30 texts. If the limit is larger, it does so for more texts, so that the first hits can differ. If the
+// hits contain such texts, secondSearchLimit therefore returns 20 (twice searchResultLimit). Otherwise it returns
+// [oxbow.MaxLimit].
 func secondSearchLimit(hits []foundText, texts []string) int {
 	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsPersonTurn(texts[f.textNumber]) }) {
 		return 2 * searchResultLimit

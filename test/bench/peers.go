@@ -217,7 +217,7 @@ func (r *peersRun) measureSize(ctx context.Context, textCount int, pieces []oxbo
 }
 
 // prepare fills one search program with the texts, checks its results, and measures its build time, size and memory.
-// These measurements do not depend on the other programs. The times of queries are measured later, with all programs
+// These measurements do not depend on any other program. The times of queries are measured later, with all programs
 // alternately.
 func (r *peersRun) prepare(ctx context.Context, c *measuredSearchMethod, texts, queries []string) error {
 	if err := os.Mkdir(c.dir, 0o700); err != nil {

@@ -1,6 +1,6 @@
 // This file implements the command named "profiles". It measures the text that a model gets from a memory that several
-// projects share. The results are how much of this text is about other projects than the question's project, and how
-// much of the needed text is included.
+// projects share. One result is how much of this text is about other projects than the question's project. The second
+// result is how much of the needed text is included.
 
 package main
 
@@ -214,7 +214,7 @@ func (x *multiProjectMemory) sumSelections(
 	tokenBudget int,
 	usesProfile, ranksByQuestion bool,
 ) (sum selectionSum, err error) {
-	// for each project, its selection if the question does not influence the selection, so that it is made only once
+	// selections by project, used if ranksByQuestion is false, so that each selection is made only once
 	same := map[string]*profile.Selection{}
 	for _, a := range x.questions {
 		if err := ctx.Err(); err != nil {
@@ -330,8 +330,8 @@ func mixLoCoMoConversations(data fs.FS, splitsSessions bool) (multiProjectMemory
 	return x, nil
 }
 
-// mixLongMemEvalHistories makes one memory of the histories in the data set LongMemEval. Each question has a history
-// of its own, which contains all sessions of the person who asks. Each history is a project.
+// mixLongMemEvalHistories makes one memory of the histories in the data set LongMemEval. Each question has its own
+// history, which contains all sessions of the person who asks. Each history is a project.
 func mixLongMemEvalHistories(data fs.FS) (multiProjectMemory, error) {
 	x := multiProjectMemory{tokenBudgets: []int{8000, 30000}}
 	src, err := quality.FindSource(data, ".", "longmemeval")

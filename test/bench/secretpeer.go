@@ -226,9 +226,13 @@ var lettersOnlyPatterns = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 // bytes in front of the keyword are searched.
 const maxBytesBeforeKeyword = 512
 
-// keywordOffset returns where the keyword is in the texts that a regular expression matches. The result is "0" if these
-// texts begin with a keyword. It is "=" if they also contain an assignment. Otherwise the result is the maximum number
-// of bytes before the keyword, as a decimal number. If the expression is invalid, the result is the text of the error.
+// keywordOffset returns where in its matches the regular expression shortRegexp has one of the keywords. The result is
+// one of the following:
+//
+//   - "0" if each match begins with a keyword
+//   - "=" if each match begins with a keyword and shortRegexp contains %{is}, the placeholder for an assignment
+//   - otherwise the maximum number of bytes before the keyword, as a decimal number
+//   - the text of the error, if shortRegexp is invalid
 func keywordOffset(shortRegexp string, keywords []string) string {
 	re, err := syntax.Parse(
 		strings.NewReplacer("%{end}", "", "%{name}", ".{0,24}", "%{is}", ".{1,12}").Replace(shortRegexp),

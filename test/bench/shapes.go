@@ -103,8 +103,10 @@ func (b *bench) countMarkedSections(ctx context.Context, f *instructionCheckFlag
 	return nil
 }
 
-// chooseSections chooses n sections of the documentation, those with the lowest hashes. A bit of the hash divides the
-// sections into two halves: one for work on the rules, and one for measuring them. So no section is used for both.
+// chooseSections chooses n sections of the documentation from the list all. It takes the sections with the lowest
+// hashes from one half of the list. A bit of each section's hash determines the half. If f.usesTuningSections is set,
+// chooseSections takes the half that is used to improve the rules. Otherwise it takes the half that is used to measure
+// the rules, so that no section is used for both purposes.
 func (f *instructionCheckFlags) chooseSections(all []string, n int) []string {
 	type hashed struct{ hash, text string }
 	var half []hashed

@@ -94,8 +94,9 @@ func (b *bench) measureTurns(ctx context.Context, dataDir string, copyCount, rou
 	return nil
 }
 
-// readConversationOps returns the operations that add all turns of the conversations in the data set LoCoMo. The
-// operations contain each turn as many times as copies says. questions contains the questions of the data set.
+// readConversationOps reads the data set LoCoMo from the directory in the argument data. It returns the operations that
+// add all turns of the conversations. The argument copies is a number: each turn is added this many times, each time
+// with a different name. The result questions contains each question of the data set once.
 func readConversationOps(data string, copies int) (ops []oxbow.Op, questions []string, err error) {
 	src, err := quality.FindSource(os.DirFS(data), ".", "locomo")
 	if err != nil {

@@ -90,8 +90,8 @@ type pendingAnswer struct {
 
 func newPendingAnswer() *pendingAnswer { return &pendingAnswer{answerChan: make(chan asyncAnswer, 1)} }
 
-// handlerFor returns a JavaScript handler. When JavaScript calls it, the result of fn becomes the answer. Later
-// calls change nothing.
+// handlerFor returns a JavaScript function. When JavaScript calls this function, it calls fn with the arguments, and
+// the result of fn becomes the answer for which p waits. If p already has an answer, the result of fn is ignored.
 func (p *pendingAnswer) handlerFor(fn func(args []js.Value) asyncAnswer) js.Func {
 	f := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		select {

@@ -45,8 +45,8 @@ type file struct {
 
 var _ vfs.File = (*file)(nil)
 
-// checkAccess returns an error if the file is closed, if off is negative, or if the file was opened with an access mode
-// that does not allow the operation. The argument refusedMode is this mode. For a write, it is os.O_RDONLY.
+// checkAccess returns an error if the file is closed, if off is negative, or if the file was opened in the access mode
+// refusedMode, because this mode does not allow the operation. For a write, refusedMode is os.O_RDONLY.
 func (o *file) checkAccess(off int64, refusedMode int) error {
 	switch {
 	case o.isClosed.Load():

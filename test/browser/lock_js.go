@@ -20,9 +20,10 @@ const (
 	lockModeExclusive = "exclusive"
 )
 
-// openFileLockName returns the name of the Web Lock that tells whether a file is open. Everyone who has the file open
-// holds the lock in mode shared. Before a page deletes the bytes of the file, it takes the lock in mode exclusive. The
-// browser releases the lock when the page ends, so a page that has ended keeps no file.
+// openFileLockName returns the name of the Web Lock that tells whether a file is open. Each page that has the file open
+// holds this lock in mode shared. A page that deletes the bytes of the file first takes the lock in mode exclusive, so
+// that no page has the file open. When a page ends, the browser releases its locks, so a page that ended does not
+// prevent the deletion.
 func (f *FS) openFileLockName(ino float64) string {
 	return fmt.Sprintf("oxbow/%s/open/%.0f", f.name, ino)
 }
@@ -190,8 +191,8 @@ func (l *lock) TryLock() (bool, error) {
 		if err != nil {
 			return false, pathError("lock", l.name, err)
 		}
-		// Another file may have got the name meanwhile. Then it does not matter whether the lock on the old file was
-		// granted, because that lock excludes nobody. The loop tries again with the new file.
+		// Another file may have replaced the file meanwhile. A lock on the old file excludes nobody, so release it and
+		// try again with the new file.
 		now, err := l.lockedNodeNumber()
 		if err == nil && now == ino {
 			if got {

@@ -41,8 +41,9 @@ func shellCallFunc(name string, extraInput jsonObject) func(command string) tool
 	}
 }
 
-// prefixedCallFunc returns a function that makes calls of oxbow's tools for a client that puts a prefix before each
-// tool's name. The returned function receives the tool's name without the prefix and the tool's input.
+// prefixedCallFunc returns a function that builds the calls of oxbow's tools. It is for a client that puts a prefix
+// before each tool's name. The returned function receives the tool's name without the prefix and the tool's input. It
+// makes no call. It returns a toolCall with the prefixed name and the input.
 func prefixedCallFunc(prefix string) func(string, map[string]any) toolCall {
 	return func(tool string, input map[string]any) toolCall { return toolCall{Name: prefix + tool, Input: input} }
 }

@@ -259,15 +259,18 @@ func (d *Disk) Clone() *Disk {
 	}
 }
 
-// performOp gives an operation a number, performs the operation, and records it. The function perform must perform the
-// operation. The caller holds p.disk.mu and has checked that the process is alive.
+// performOp gives an operation the next number, performs the operation, and records it in the log of the disk. The
+// function perform performs the operation. The caller holds p.disk.mu and has checked that the process is alive.
 //
-// A test can request a fault for an operation. performOp then returns the fault's error. If the field Done of the fault
-// is set, performOp first calls perform, and an error of perform has precedence. If Done is not set, performOp calls
-// the function fail, which performs only a part of the operation. If fail is nil, nothing is performed.
+// A test can request a fault for an operation. The fault decides what performOp does:
+//   - If the fault's field Done is true, performOp calls perform and then returns the fault's error. If perform fails,
+//     performOp returns the error of perform instead.
+//   - If Done is false, performOp does not call perform. It calls the function fail, which performs only a part of the
+//     operation, and returns the fault's error. If fail is nil, performOp performs nothing.
 //
-// If the disk crashes at the operation, performOp returns ErrCrashed. If only the process is killed, performOp returns
-// ErrKilled. The operation is still performed before, unless it is an OpSync or OpSyncDir.
+// A test can also choose the operation at which the disk crashes, or at which the process is killed. Before the crash
+// or the kill, performOp performs the operation as described above, but an OpSync or OpSyncDir is not performed. If the
+// disk crashes, performOp returns ErrCrashed. If only the process is killed, it returns ErrKilled.
 func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f OpFault)) error {
 	d := p.disk
 	op.Number, op.ProcessNumber = len(d.opLog)+1, p.id

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// If the number of name changes that are not durable is at most maxNameChangesForAllSubsets, every subset of them
-	// is tried as the lost changes. If the number is larger, only some subsets are tried.
+	// If at most maxNameChangesForAllSubsets name changes are not durable, every subset of these changes is tried as
+	// the lost changes. If the number is larger, only some subsets are tried.
 	maxNameChangesForAllSubsets = 6
 	// If at most so many writes and truncations are not durable, a crash may lose any subset of them. Otherwise only
 	// some subsets are tried.
@@ -20,7 +20,7 @@ const (
 	// If many writes are not durable, only the cutOldestWriteCount oldest writes, and the newest ones (see below),
 	// are tried with a part of their bytes lost.
 	cutOldestWriteCount = 8
-	// If many writes are not durable, only so many of the newest are tried with a part of their bytes lost.
+	// If many writes are not durable, only so many of the newest are tried with some bytes lost.
 	cutNewestWriteCount = 8
 )
 
@@ -90,7 +90,7 @@ type crashContentEnumerator struct {
 	// hash of a file's content after a crash, by the file and the crash's effect on its pending writes
 	fileHashes map[string]uint64
 	scratch    []byte
-	// descriptions of all operations, from which the label of a disk content, which names the lost operations, is made
+	// descriptions of all operations, from which a disk content's label, which names the lost operations, is made
 	opDescriptions map[*pendingDataOp]string
 	// for each file with a single pending write at its end: the content with that write
 	fullyWrittenFiles map[*inode][]byte
@@ -377,9 +377,9 @@ func (e *crashContentEnumerator) buildFileContent(
 	if len(node.pendingOps) == 0 {
 		return slices.Clip(node.durableBytes)
 	}
-	// After most crashes, the only write that may be lost is a record that was appended to the file. Whatever part of
-	// the record remains, the file's content is a prefix of the content with the whole record. Therefore all variants
-	// share one slice, which is built only once.
+	// After most crashes, the only write that may be lost is a record that was appended to the file. Whatever record
+	// part remains, the file's content is a prefix of the content with the whole record. Therefore all variants share
+	// one slice, which is built only once.
 	op := node.pendingOps[0]
 	isAppend := op.op.Kind == OpWrite && op.op.Off == int64(len(node.durableBytes))
 	if len(node.pendingOps) == 1 && isAppend {
@@ -451,11 +451,18 @@ func (e *crashContentEnumerator) describeLostChanges(t *fileTree, fates []crashO
 	return b.String()
 }
 
-// eachSubset calls yield with subsets of count things. keep[i] reports whether thing i is in the subset. If count is at
-// most limit, it tries all subsets, from the set of all things to the empty set. Otherwise it tries every prefix of the
-// things, from all things to none. Then it tries each set with all things but one, and each set with only one thing. So
-// if several subsets lead to the same disk content, a subset with few losses comes first. eachSubset stops and returns
-// false as soon as yield returns false.
+// eachSubset calls the function yield with subsets of a set of operations. The argument count is the number of
+// operations. keep[i] is true if the operation with the index i is in the subset, and false if the operation is lost in
+// the crash.
+//
+// If count is at most limit, eachSubset tries all subsets, from the set of all operations to the empty set. Otherwise
+// it tries only these subsets, in this order:
+//   - the first k operations, for each k from count to 0
+//   - for each operation, the set of all other operations, and then the set with only this operation
+//
+// Several subsets may lead to the same disk content. In this order, a subset with few lost operations tends to come
+// before a subset with many lost operations. eachSubset stops and returns false as soon as yield returns false.
+// Otherwise it returns true.
 func eachSubset(count, limit int, yield func(keep []bool) bool) bool {
 	keep := make([]bool, count)
 	fill := func(in func(i int) bool) bool {

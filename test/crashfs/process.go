@@ -114,7 +114,8 @@ func (p *Process) createFile(name string, flag int, perm fs.FileMode) (vfs.File,
 	return f, nil
 }
 
-// recordCreate adds the file or directory that was just created to the pending changes of names.
+// recordCreate records that op has just created a file or directory. It adds an inode for the file or directory, and a
+// change of names that is not durable yet, so a simulated crash may lose the change.
 func (d *Disk) recordCreate(op Op) error {
 	info, err := d.liveFiles.Stat(op.Name)
 	if err != nil {

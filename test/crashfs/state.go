@@ -1,5 +1,5 @@
 // This file records what remains after the disk crashes. For the bytes in files and the names in directories, it
-// records which of them certainly remain, and which may be lost.
+// records which bytes and names certainly remain, and which may be lost.
 
 package crashfs
 
@@ -284,7 +284,8 @@ func (s *diskState) makeDurable(c *nameChange) {
 	)
 }
 
-// setDirEntry changes a durable name in the directory as e says: the name leads to another inode, or is removed.
+// setDirEntry changes one name in the list of durable names, which are the directory's names that a crash cannot
+// remove. If e.inodeNumber is 0, the name e.name is removed. Otherwise, the name then leads to the inode e.inodeNumber.
 func (n *inode) setDirEntry(e nameEffect) {
 	if e.inodeNumber == 0 {
 		delete(n.children, e.name)
@@ -303,9 +304,11 @@ func (n *inode) markPendingOpsFailed() {
 	}
 }
 
-// makeDurable simulates a sync of the file: it makes the pending writes durable. Writes before a failed Sync stay
-// pending, except for the bytes that later writes have overwritten. If the last pending write was before a failed
-// Sync, makeDurable does nothing.
+// makeDurable simulates a sync of the file: it makes the pending operations durable, so that a crash cannot lose their
+// effects. If all pending operations happened before a failed Sync, makeDurable does nothing.
+//
+// A pending write that happened before a failed Sync is not made durable, and stays pending. If a later operation has
+// overwritten some bytes of such a write, these bytes are removed from the write.
 func (n *inode) makeDurable() {
 	if len(n.pendingOps) == 0 || n.pendingOps[len(n.pendingOps)-1].isFailed {
 		return

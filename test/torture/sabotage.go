@@ -234,8 +234,8 @@ const recoveryTestCampaign = "./test/torture/recovery TestRecovery"
 const logstoreTestPrefix = "./internal/log/logstore "
 
 // mdtreeTestPrefix is the first part of the value of deliberateFault.campaignThatMustNotice if a test of package mdtree
-// must notice the fault. The name of the test follows the prefix. twoSidedEditTestCampaign names the test in which both
-// the store and the files of a dump are edited.
+// must notice the fault. The test's name follows the prefix. twoSidedEditTestCampaign names the test in which both the
+// store and a dump's files are edited.
 const (
 	mdtreeTestPrefix         = "./internal/tree/mdtree "
 	twoSidedEditTestCampaign = mdtreeTestPrefix + "TestTwoSides"

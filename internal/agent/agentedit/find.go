@@ -97,11 +97,17 @@ type editedNamesFinder struct {
 	maxChangesToRead int // maximum number of changes to read (0 means unlimited)
 }
 
-// findEditedNames returns the names of the entries with an agent's edit that no person has reviewed. It starts with the
-// names that the last search saved, and reads only the changes after that search. If these changes do not show whether
-// an entry still has such an edit, findEditedNames calls DescribeEdit for the entry. It does so for at most
-// maxSingleEntryReads entries. If there are more such entries and f.maxChangesToRead is 0, findEditedNames discards the
-// saved result and reads the whole log. If f.maxChangesToRead is not 0, the further entries are not examined.
+// findEditedNames finds the entries that contain an agent's edit that no person has reviewed. The field
+// EditedEntryNames of the result state contains the names of these entries.
+//
+// findEditedNames starts with the names in f.savedResult, which the last search found. It reads only the changes that
+// were made after the last search. If these changes do not show whether an entry contains an unreviewed edit by an
+// agent, findEditedNames calls DescribeEdit for the entry.
+//
+// DescribeEdit is called for at most maxSingleEntryReads entries. If more entries are undecided, the result depends on
+// f.maxChangesToRead:
+//   - If f.maxChangesToRead is 0, findEditedNames discards f.savedResult and reads the whole log.
+//   - Otherwise, the undecided entries above the limit are not examined.
 func (f *editedNamesFinder) findEditedNames() (state editedNamesResult, err error) {
 	trails, head, isWhole, err := f.readHistoriesFromLog()
 	if err != nil {

@@ -51,8 +51,9 @@ func (i comparedVersionParts) equals(o comparedVersionParts) bool {
 		slices.Equal(i.labels, o.labels)
 }
 
-// isByAgent reports whether an agent made the change. An agent writes over MCP or HTTP, in a shell, or by starting an
-// import or another program.
+// isByAgent reports whether an agent made the change whose source is s. This is the case if the actor is an agent. It
+// is also the case if the actor is an import or another program that an agent started: then s has a session or a tool
+// call, s.Claimed names an agent, or the change came through MCP or HTTP (s.Door).
 func isByAgent(s oxbow.Source) bool {
 	switch s.Actor {
 	case oxbow.Agent:
@@ -136,10 +137,12 @@ func (t *entryHistory) setChangeBeforeAgent(seq uint64) {
 	}
 }
 
-// addPersonVersion adds a version that a person wrote. If the person wrote a new text, all earlier edits by agents
-// are decided: the text either replaces or accepts these edits. If the person changed only labels or aliases, the edits
-// stay undecided. The reason is that one such change may affect many entries, and the person may not have read all of
-// them.
+// addPersonVersion updates t for the version v, which a person wrote. If the person wrote a new text, earlier edits by
+// agents need no further review, because the person's text has replaced or accepted these edits. addPersonVersion
+// therefore sets t.isAgentEditDecided.
+//
+// If the person changed only labels or aliases, the agents' edits still need review. The reason is that a single change
+// of labels may affect many entries, and the person may not have read all of these entries.
 func (t *entryHistory) addPersonVersion(v *oxbow.Version, parts comparedVersionParts) {
 	t.setChangeBeforeAgent(v.Seq)
 	if !t.hasLabels && !parts.isRemoved {

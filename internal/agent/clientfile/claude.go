@@ -211,10 +211,13 @@ var claudeIgnoredTypes = lazyWordSet(`
 	permission-mode pr-link progress queue-operation relocated result session-title speculation-accept started summary
 	system tag task-summary worktree-state`)
 
-// findAncestorEventUUID returns the UUID of the nearest ancestor of the line l that contained something to report, such
-// as a prompt or a call. The parents of l were read before l, so lastEventUUIDs already contains the answer for the
-// parent. If the line's ParentUUID is not in lastEventUUIDs, findAncestorEventUUID uses LogicalParentUUID instead. It
-// also stores the result in lastEventUUIDs under the UUID of l, so that the children of l find it.
+// findAncestorEventUUID returns the UUID of the nearest line above the line l that contained something to report, such
+// as a prompt or a call. The lines above l are its parent, the parent of its parent, and so on.
+//
+// For each line that was read, lastEventUUIDs contains the UUID of the nearest line with something to report, which is
+// the line itself or a line above it. The parent of l was read before l. Therefore the result for l is the value that
+// lastEventUUIDs contains for the parent. If lastEventUUIDs does not contain l.ParentUUID, findAncestorEventUUID uses
+// l.LogicalParentUUID instead. It also stores the result in lastEventUUIDs under the UUID of l for the lines below l.
 func (c *claudeReader) findAncestorEventUUID(l *claudeLine) string {
 	parent, isKnown := c.lastEventUUIDs[l.ParentUUID]
 	if !isKnown {

@@ -221,9 +221,10 @@ var clineMessageKinds = lazyWordSet(`
 	shell_integration_warning shell_integration_warning_with_suggestion sliding_window_truncation subagent
 	subagent_usage task_progress too_many_tools_warning user_edit_todos`)
 
-// reportUIText reports an event for a text in the client's user interface. The kind of the message determines the
-// event. A text may be a prompt, a thought from the agent, a text from the agent, or the summary of a compacted
-// conversation. Messages of other kinds are ignored.
+// reportUIText reports an event for a message m in the client's user interface. The message kind determines the kind of
+// the event. The text of the event may be a prompt, a thought of the agent, a text of the agent, or the summary of a
+// compacted conversation. A message of the kind user_feedback_diff is passed to reportText with noEventKind, so that
+// its text is not reported as an event. Messages of all other kinds are ignored.
 func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 	isTask := kind == "task" || (kind == "text" && !c.hasPrompt)
 	switch {

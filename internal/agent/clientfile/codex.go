@@ -146,7 +146,7 @@ type codexReader struct {
 	// prompts that are not reported yet, because an event that repeats the prompt may follow
 	unreportedPrompts []unreportedPrompt
 	// Codex stores each text of the agent twice, in an item_completed event and in a message. For each text in this
-	// turn, the number of such events minus the number of such messages.
+	// turn, how many more such events than such messages there are.
 	surplusEventsByText map[string]int
 	reportedThoughts    map[string]bool // reasoning that was already reported in this turn
 }
@@ -338,8 +338,12 @@ func (c *codexReader) detectCopiedLinesEnd(lineTime time.Time) {
 	c.lastLineTime = lineTime
 }
 
-// beginTurn records the ID of a new turn. It resets hasPromptEvents, because this turn may come from another version
-// of Codex, which stores prompts in another way.
+// beginTurn begins a new turn. It records turnID, and the offset at which the turn starts in the transcript. It does
+// nothing if turnID is "", if turnID is already recorded, or if the transcript belongs to a sub-agent (agentID is set).
+//
+// Before beginTurn records the ID, it decides about the prompts that are not reported yet, and passes the events of
+// reported prompts to the function yield. It then resets hasPromptEvents, because another version of Codex, which
+// stores prompts in another way, may have written the new turn.
 func (c *codexReader) beginTurn(turnID string, offset int64, yield func(*Event)) {
 	if turnID == "" || c.agentID != "" {
 		return
@@ -632,7 +636,8 @@ func (c *codexReader) reportThought(e *Event, text string, yield func(*Event)) {
 var codexShellTools = map[string]bool{"shell": true, "exec_command": true, "local_shell": true, "shell_command": true,
 	"container.exec": true}
 
-// reportCall reports a tool call. A call that runs a command gets the tool name that hooks report.
+// reportCall passes an EventToolCall for the tool call p to the function yield. If the call runs a shell command, the
+// event's ToolName is "Bash", because the client's hooks report such calls under this name.
 func (c *codexReader) reportCall(p *codexItem, e Event, yield func(*Event)) {
 	c.flushUnreportedPrompts(yield)
 	e.Kind, e.ID = EventToolCall, p.CallID
@@ -710,10 +715,10 @@ func outputText(output json.RawMessage) string {
 	return ContentText(output)
 }
 
-// isPatchSuccess reports whether the output of the tool apply_patch says that the patch was applied. The output is one
-// of the following: an object with the field "success", a text, a text that contains JSON with an exit status, or an
-// array of text blocks. If a text contains no exit status, isPatchSuccess searches the text for words such as "failed",
-// and returns true if it finds none of them.
+// isPatchSuccess reports whether the output of the tool apply_patch says that the patch was applied. The output has one
+// of these forms: an object with the field "success", a text, a text that contains JSON with an exit status, or a text
+// block array. If a text contains no exit status, isPatchSuccess searches the text for words such as "failed", and
+// returns true if it finds no such word.
 func isPatchSuccess(output json.RawMessage) bool {
 	var o struct {
 		Success *bool `json:"success"`

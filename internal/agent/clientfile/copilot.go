@@ -29,7 +29,7 @@ type copilotLine struct {
 	Data    copilotData `json:"data"`
 }
 
-// copilotData is the value of the JSON member "data" of a transcript line. It has the fields for all types of lines.
+// copilotData is the value of the JSON member "data" in a transcript line. It has the fields for all types of lines.
 type copilotData struct {
 	SessionID string `json:"sessionId"`
 	Producer  string `json:"producer"`
@@ -149,7 +149,9 @@ func (d *copilotDocument) reportEvents(offset int64, yield func(*Event)) {
 	}
 }
 
-// isCopilotLine recognizes a transcript's first line, and the documents of the first versions.
+// isCopilotLine reports whether line is the first line of a Copilot transcript. In early versions of Copilot, a
+// transcript was a single JSON document with a member chatMessages or timeline. isCopilotLine also recognizes such a
+// document.
 func isCopilotLine(line []byte) bool {
 	var l copilotLine
 	var document struct {
@@ -347,7 +349,7 @@ func (c *copilotReader) reportMessage(l *copilotLine, offset int64, yield func(*
 }
 
 // makeCopilotResultLine returns a transcript line that reports the success of a tool call. Copilot CLI writes such a
-// line at the end of the call. callID is the ID of the call in the transcript.
+// line at the end of the call. callID is the call's ID in the transcript.
 func makeCopilotResultLine(_ *HookReport, callID string) any {
 	return map[string]any{
 		"type": "tool.execution_complete",

@@ -1,7 +1,7 @@
 // This file reads Goose sessions: the database sessions/sessions.db (see database.go), and the files
 // sessions/SESSION.jsonl of versions before 1.10. The formats come from crates/goose/src/session/session_manager.rs and
-// crates/goose/src/conversation/message.rs in block/goose. The part types are those of message.rs in block/goose
-// (commit 05132966) and in its successor aaif-goose/goose (commit bcc67cf0).
+// crates/goose/src/conversation/message.rs in block/goose. The part types come from message.rs in block/goose (commit
+// 05132966) and in its successor aaif-goose/goose (commit bcc67cf0).
 //
 // The document of a session in the database is {"goose":{"id","working_dir","session_type"},"messages":[…]}. A message
 // is {"id","role","created","content":[…],"metadata":{"userVisible"}}. A part of the content has the type text,

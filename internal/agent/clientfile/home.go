@@ -97,9 +97,9 @@ func (b baseDirs) extensionDirs(id string) (all []string) {
 }
 
 // claudeSessionRoots returns the directories in which Claude Code may store sessions. If the environment variable
-// CLAUDE_CONFIG_DIR lists directories, it returns these directories. Otherwise it returns two directories: .claude in
-// the user's home directory, and the directory claude among the settings of programs, because some versions of Claude
-// Code used it.
+// CLAUDE_CONFIG_DIR lists directories, the result contains only these directories. Otherwise the result contains
+// .claude in the user's home directory, and the directory claude in XDG_CONFIG_HOME (by default, .config/claude in the
+// user's home directory). Some versions of Claude Code stored sessions in the second directory.
 func claudeSessionRoots(b baseDirs) []string {
 	if dirs := splitDirList(b.getenv("CLAUDE_CONFIG_DIR")); len(dirs) > 0 {
 		return dirs

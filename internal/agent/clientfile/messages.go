@@ -43,7 +43,10 @@ func (m *messageReporter) beginNumberedMessage(number int, sentTime time.Time) {
 	m.beginMessage("m"+strconv.Itoa(number), sentTime)
 }
 
-// reportText reports a text of the current message.
+// reportText passes an event with the given kind and text to m.yieldEvent. The other fields are copied from m.Event,
+// which describes the current message. A prompt also gets the message's ID as TurnID. Each later event of the same
+// message gets a number at the end of its ID, so that the IDs differ. If the text is empty or kind is noEventKind,
+// reportText does nothing.
 func (m *messageReporter) reportText(kind EventKind, text string) {
 	text = strings.TrimSpace(text)
 	if text == "" || kind == noEventKind {

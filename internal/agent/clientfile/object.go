@@ -253,7 +253,7 @@ func ContentText(content json.RawMessage, types ...string) string {
 	return strings.Join(contentTexts(content, types...), "\n")
 }
 
-// attachmentText returns the names of the attachments in the JSON content of a message, such as "[image]", separated by
+// attachmentText returns the names of the attachments in a message's JSON content, such as "[image]", separated by
 // spaces. If a prompt consists only of attachments, the names are used as the prompt's text, so that the prompt is not
 // lost.
 func attachmentText(content json.RawMessage) string {
@@ -296,10 +296,10 @@ func attachmentNames(content json.RawMessage) (names []string) {
 // at another position in the line.
 const maxObjectSearches = 1000
 
-// SplitJSONObjects returns the JSON objects in a line. A line contains several objects if a client was stopped
-// before it wrote the newline, or if two processes wrote at once. rest is the part that is not a complete object,
-// such as a torn object or the text after the last object. A line that does not begin with an object is returned as
-// the only element of objects.
+// SplitJSONObjects splits a line into its JSON objects. A line contains several objects if a client was stopped before
+// it wrote the newline, or if two processes wrote at once. The result rest is the text of the line that is in no
+// complete object. For example, rest is an incomplete object at the end of the line, or an incomplete object before the
+// last object. If the line does not begin with "{", SplitJSONObjects returns the line as the only element of objects.
 func SplitJSONObjects(line []byte) (objects [][]byte, rest []byte) {
 	isOne := len(line) > 0 && line[len(line)-1] == '}' && !bytes.Contains(line, []byte("}{")) &&
 		bytes.IndexByte(line, 0) < 0

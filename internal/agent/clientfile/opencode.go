@@ -325,8 +325,9 @@ func (l *opencodeLine) reportHookEvent(e Event, yield func(*Event)) {
 	}
 }
 
-// reportHookNote reports the event that the note l describes. A hook of oxbow stores such a note about a prompt, a text
-// by the agent or a tool call. A call is reported only if it wrote files.
+// reportHookNote completes the event e with the data of the note in l, and passes e to the function yield. A hook of
+// oxbow stores such a note about a prompt, a text by the agent or a tool call. A tool call is reported only if it wrote
+// files.
 func (l *opencodeLine) reportHookNote(e Event, yield func(*Event)) {
 	e.Text = l.Text
 	switch l.PluginNoteKind {

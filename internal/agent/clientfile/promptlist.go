@@ -122,10 +122,10 @@ func (p *promptListReader) ParseLine(line []byte, offset int64, yield func(*Even
 	return true
 }
 
-// readListElement reads an element of a client's prompt list, and passes the prompt to yield as an event. It skips the
-// client's built-in commands, and prompts of sessions that have a transcript. It reports other elements as unknown or
-// incomplete if they do not contain the whole prompt and its session. It returns false if the element is not a JSON
-// object.
+// readListElement reads an element of a client's prompt list, and passes the prompt to the function yield as an event.
+// It skips the client's built-in commands. It also skips prompts of sessions that have a transcript. If the type of the
+// element is not known, readListElement reports an unknown part. If the element has no session, or is a shell command,
+// readListElement reports a prompt that is incomplete. It returns false if the element is not a JSON object.
 func (p *promptListReader) readListElement(element []byte, offset int64, yield func(*Event)) bool {
 	var l promptLine
 	if !DecodeObject(element, &l) {

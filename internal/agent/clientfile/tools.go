@@ -25,7 +25,7 @@ type ClientTools struct {
 	ForeignTextReaders []string
 
 	ServerToolNameFormat ServerToolNameFormat
-	// tools of the client itself whose names have the form of an MCP tool's name, in the client's spelling
+	// the client's own tools whose names have the form of an MCP tool's name, in the client's spelling
 	ServerLikeTools []string
 	// Names of client parts that look like MCP servers, because their tools are named like such a server's tools.
 	BuiltinServers []string

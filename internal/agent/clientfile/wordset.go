@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// lazyWordSet returns a function that returns the words of a text as a set. The first call builds the set, because most
-// commands read no transcripts and do not need it.
+// lazyWordSet returns a function that returns the set of words in text. The set is built when this function is first
+// called. Most commands read no transcripts, so they never call the function and never build the set.
 func lazyWordSet(text string) func() map[string]bool {
 	return sync.OnceValue(func() map[string]bool {
 		set := map[string]bool{}

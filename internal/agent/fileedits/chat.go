@@ -1,5 +1,6 @@
 // This file records the calls of editing tools and the answers to these calls, for all clients. It also interprets
-// these calls for all clients except Claude Code. The editing tools of the other clients are similar to each other.
+// these calls for all clients except Claude Code. The editing tools in all these other clients are similar to each
+// other.
 
 package fileedits
 

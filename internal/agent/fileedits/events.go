@@ -15,7 +15,7 @@ type eventReader struct {
 
 	// the agent's texts and thoughts before each point of the conversation, by the point's node ID
 	reasoningByConversationNode map[string]*agentReasoning
-	// ID of the last node of the conversation that was read, by sub-agent ("" for the main agent)
+	// ID of the last conversation node that was read, by sub-agent ("" for the main agent)
 	conversationNodeByAgent map[string]string
 
 	hasCallsWithoutIDs bool // The calls lack IDs and are identified by their arguments.
@@ -104,9 +104,10 @@ func (r *eventReader) moveToConversationNode(e *clientfile.Event, subAgent strin
 	r.conversationNodeByAgent[subAgent] = e.NodeID
 }
 
-// recordUnnamedCall records the tool call in the event e. It is used for clients whose hook reports contain no call
-// IDs. unnamedCallKeys then maps the event's ID to a key made from the call's arguments, so that the call can be found
-// by its arguments.
+// recordUnnamedCall records the tool call in the transcript event e. It is used for clients whose hook reports do not
+// contain the ID of the call. Only the transcript contains this ID (e.ID). Therefore a call is identified by a key that
+// is made from its arguments. recordUnnamedCall stores this key in unnamedCallKeys under e.ID, so that the result of
+// the call, which has the same ID in the transcript, can be matched with the call.
 func (r *eventReader) recordUnnamedCall(e *clientfile.Event, subAgent string) {
 	delete(r.unnamedCallKeys, e.ID)
 	if call := r.recordCall("", subAgent, e.ToolName, e.Args, e.Time); call != nil {

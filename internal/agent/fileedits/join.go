@@ -39,9 +39,9 @@ type RecordsResult struct {
 // tool call. Therefore, reading the transcript again, or its continuation in another file, results in the same records.
 // If an edit's text is known but its position is not, the record lacks a Span.
 //
-// If the agent renamed the file later, the record usually contains the file's last name, because git may not know the
-// names in between. The record contains the old name if a file with the old name still exists, or if no file with the
-// last name exists.
+// If the agent renamed the file after the edit, the record usually contains the file's newest name, because git may not
+// know the names that the file had between two commits. The record contains the name at the time of the edit if a file
+// with this name still exists, or if no file with the newest name exists.
 func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, error) {
 	var opts Options
 	if o != nil {
@@ -177,10 +177,15 @@ func restoreLeadingTabsFrom(lines, fileLines []string) []string {
 	return restoreLeadingTabs(lines, []string{strings.Join(fileLines, "\n")})
 }
 
-// locateBlock searches the given lines of the present file for the edit's lines. If the edit's lines occur in several
-// places, the place with the most equal lines before and after it is the best. If exactly one place is the best,
-// locateBlock sets the edit's position to it. If no position was found and the file may have been reformatted,
-// locateBlock sets Block to nil.
+// locateBlock searches the argument lines, which are the lines of the present file, for the edit's lines. If it finds
+// them, it sets the edit's position.
+//
+// If the edit's lines occur at several positions, locateBlock compares the lines before and after each position with
+// e.LinesBefore and e.LinesAfter. It chooses the position with the most equal lines. If two positions have equally
+// many, locateBlock does not set the position. If it sets no position and e.mayBeReformatted is true, it sets
+// e.NewLines to nil.
+//
+// If e.partialLineText is not empty, locateBlock only searches for this text.
 func (e *Edit) locateBlock(lines []string) {
 	if e.partialLineText != "" {
 		all := make([]numberedLine, len(lines))

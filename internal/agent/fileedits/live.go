@@ -98,10 +98,11 @@ var (
 	endEventNames  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
 )
 
-// findReportedCallID returns the ID by which the reader identifies the call in the hook report l. If the client's calls
-// have no IDs (HasUnnamedCalls), this is a key that is computed from the call's arguments. Otherwise it is the ID in
-// the report. If the report contains no call ID, it is the ID of the last unanswered call with the same arguments, or
-// "" if no such call exists.
+// findReportedCallID returns the ID by which the argument reader identifies the tool call in the hook report l.
+//
+// If c.HasNoHookCallIDs is set, the client's hook reports contain no call IDs. In this case, the result is a hash of
+// the call's arguments. Otherwise the result is the call ID in the report. If the report contains no call ID, the
+// result is the ID of the last unanswered call with the same arguments, or "" if no such call exists.
 func findReportedCallID(c clientfile.EventClient, l *clientfile.HookReport, reader *eventReader) string {
 	call := parseCall(l.ToolName, l.ToolInput)
 	if c.HasNoHookCallIDs {

@@ -20,8 +20,10 @@ type hunk struct {
 // maxUnchangedLinesInEdit is the maximum number of unchanged lines between two changes that belong to one edit.
 const maxUnchangedLinesInEdit = 3
 
-// splitIntoEdits returns an edit like e for each stretch of changed lines in the hunk. A stretch with inserted lines
-// begins and ends with an inserted line.
+// splitIntoEdits divides the hunk into edits. Each edit is a copy of e with the lines and the position of a part of the
+// hunk. There is an edit for each group of inserted lines that are close together. Such an edit begins and ends with an
+// inserted line. There is also an edit for each place where lines were removed and no line was inserted close by. Such
+// an edit has IsRemovalOnly set.
 func (h hunk) splitIntoEdits(e Edit) []Edit {
 	type row struct {
 		text string
@@ -62,8 +64,8 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 		}
 		return at
 	}
-	// cut adds an edit with Gone set for each index in cuts that is less than upTo, and removes the index from cuts.
-	// The edit contains the rows before and after the removed lines, because the removed lines are not in rows.
+	// cut adds an edit with IsRemovalOnly set for each index in cuts that is less than upTo, and removes the index from
+	// cuts. The edit contains the rows before and after the removed lines, because the removed lines are not in rows.
 	cut := func(upTo int) {
 		for len(cuts) > 0 && cuts[0] < upTo {
 			if from, to := max(0, cuts[0]-1), min(len(rows), cuts[0]+1); from < to {

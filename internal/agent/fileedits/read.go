@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// annotationAgentName returns the name that annotations use for the agent. The parameter client is the name that the
-// command setup uses for the agent's client.
+// annotationAgentName returns the agent's name for annotations. The parameter client is the name of the agent's client,
+// as the command "oxbow setup" uses it.
 func annotationAgentName(client string) string {
 	if client == "claude" {
 		return "claude-code"

@@ -148,8 +148,9 @@ func ComputeTurnMatchStrength(terms []PromptTerm) PromptMatchStrength {
 	return s
 }
 
-// NoteMatchStrength is like ComputeTurnMatchStrength for a note with the given content. For a short note, the caller
-// should pass scores that ignore the note's length.
+// NoteMatchStrength returns how strongly a prompt matches a note. It is like ComputeTurnMatchStrength, which does the
+// same for a turn of a session. The argument terms contains the terms of the prompt with their search scores for the
+// note, and content is the note's text. For a short note, the scores in terms should ignore the note's length.
 func NoteMatchStrength(terms []PromptTerm, content string) PromptMatchStrength {
 	s, most, isUnique := sumWordScores(promptWords(terms))
 	s.isNoteMatch = true
@@ -224,9 +225,12 @@ type promptWord struct {
 	equivalentWordCount int  // how many words of the prompt it is counted as: 2 for a long identifier, otherwise 1
 }
 
-// promptWords groups the terms of a prompt into words. All terms of one identifier become one word. This word counts as
-// two words if the identifier consists of several terms and is also long or contains an underscore. A path (an
-// identifier with a slash) always counts as one word.
+// promptWords groups the terms of a prompt into words. All terms with the same identifier become one word. A term
+// without an identifier becomes a word of its own.
+//
+// A word counts as two words (equivalentWordCount) if its identifier has at least minTermsOfTwoWordIdentifier terms. It
+// also counts as two words if its identifier has at least two terms and contains an underscore. A path, which is an
+// identifier with a slash, always counts as one word.
 func promptWords(terms []PromptTerm) (all []promptWord) {
 	at := map[string]int{}
 	size := map[string]int{}
@@ -250,8 +254,9 @@ func promptWords(terms []PromptTerm) (all []promptWord) {
 }
 
 // addTermScore merges term, another part of the same identifier, into the word w. For example, parse and go are parts
-// of the identifier parse.go. The scores of the parts are added. The word is Held or Unique if any part is. It is
-// Absent or a command word only if all parts are.
+// of the identifier parse.go. The scores of the parts are added. IsInText and IsUniqueInMemory are each true for the
+// word if they are true for any part. IsAbsentFromMemory is true only if it is true for all parts, and the word is a
+// command word only if all parts are.
 func (w *promptWord) addTermScore(term promptWord) {
 	w.isCommandWord = w.isCommandWord && term.isCommandWord
 	w.IsInText = w.IsInText || term.IsInText
@@ -338,9 +343,10 @@ func (f MinMatchStrength) AnswerKindForQuestion(s PromptMatchStrength) AnswerKin
 	return AnswerQuotedSentences
 }
 
-// MinStrengthForQuestion returns the minimum strength of the match s if the prompt is a question (see [IsQuestion]).
-// The note or conversation turn is shown only if its strength is greater than the result. For a turn, the result is f,
-// the minimum of the memory. For a note, the result is f or minNoteMatchForQuestion, whichever is greater.
+// MinStrengthForQuestion returns a minimum for the strength of the match s, if the prompt is a question (see
+// [IsQuestion]). The matched note or conversation turn is shown only if the strength of s is greater than this minimum.
+// For a turn, the minimum is the receiver f, which was calibrated for the memory. For a note, the minimum is f or
+// minNoteMatchForQuestion, whichever is greater.
 func (f MinMatchStrength) MinStrengthForQuestion(s PromptMatchStrength) MinMatchStrength {
 	if s.isNoteMatch {
 		return max(f, minNoteMatchForQuestion)

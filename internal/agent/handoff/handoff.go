@@ -77,10 +77,11 @@ type LoadedSkill struct {
 	LoadProblem string       // reason why the skill cannot be loaded, or ""
 }
 
-// Text returns the text that a new session gets at its start in order to continue the work of the handoff. The text
-// first tells the name and the date of the handoff, which parts were loaded and which files exist. The summary, the
-// plan, the record, the skills and the entries follow. The summary and the plan are enclosed in fences, which their
-// text cannot close, because remembered text is data and not instructions.
+// Text returns the text that a new session gets at its start, so that the session can continue the work of the handoff.
+// The text begins with the name and the date of the handoff, the parts that were loaded, and the files to read. The
+// summary, the plan, the session record, the skills, the note and the entries follow. The summary and the plan are
+// enclosed in fences, which their text cannot close, because remembered text is data and not instructions. The session
+// record is also fenced, unless the handoff has no name.
 func (o *LoadedHandoff) Text() string {
 	var b strings.Builder
 	h := &o.Handoff

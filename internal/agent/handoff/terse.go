@@ -1,5 +1,5 @@
 // This file shortens the paths and commands in a session's record, so that a record with a limited size contains more
-// of them.
+// paths and commands.
 
 package handoff
 
@@ -71,8 +71,9 @@ func (m *mergedCommandLine) commandsPerToken() float64 {
 	return n / float64(2+text.EstimateTokens(m.formatLine()))
 }
 
-// formatCommandLines returns the passed commands in two forms: as typed, and shortened. In the short form, similar
-// commands are merged and short names replace frequent words.
+// formatCommandLines returns the commands in r.passedCommands, which are the commands of the session that did not fail.
+// unmergedLines contains the commands as they were typed. mergedLines contains the commands in a short form. In this
+// form, each long word in shortenedNames is replaced by its short name, such as $A, and similar commands are merged.
 func formatCommandLines(
 	r *sessionRecord,
 	shortenedNames []shortenedName,
@@ -320,7 +321,9 @@ func findLargestSimilarCommandSet(all []mergedCommandLine) *similarCommandSet {
 	return best
 }
 
-// mergeSimilarCommandSet replaces the commands in a set by one merged line at the first command's place.
+// mergeSimilarCommandSet returns the list all with one merged line in place of the commands in the set s. These
+// commands differ only in the word with the index s.differingWordIndex. The merged line lists the different words in
+// braces. It replaces the first command of the set. The other commands of the set are removed.
 func mergeSimilarCommandSet(all []mergedCommandLine, s *similarCommandSet) (out []mergedCommandLine) {
 	var values []string
 	first := all[s.commandIndexes[0]]
@@ -342,8 +345,10 @@ func mergeSimilarCommandSet(all []mergedCommandLine, s *similarCommandSet) (out 
 	return out
 }
 
-// joinInBraces joins words to one word such as a{b,c}d, which consists of the common beginning, the differing parts in
-// braces, and the common end.
+// joinInBraces joins words that begin and end alike to one word. For example, it joins a/b.go and a/c.go to a/{b,c}.go.
+// The parts before and after the braces are the same in all words. The part before the braces ends with a separator,
+// and the part after them begins with a separator. The separators are the characters / = - : and the dot. Either part
+// may be empty.
 func joinInBraces(words []string) string {
 	begin, end := words[0], words[0]
 	for _, w := range words {

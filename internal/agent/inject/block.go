@@ -35,7 +35,7 @@ const (
 	minTurnShareOfStrongest = .6
 
 	maxNamedEntries = 2 // maximum number of entries that a shown text names, if it only names entries and quotes none
-	// A pointer block names notes and turns. This is the maximum text size for each of them.
+	// A pointer block names notes and turns. This is the maximum text size for each entry.
 	maxEntryPointerBytes = 60
 
 	blockTagTokenCount = 12 // size of the tags that the hook puts around the shown text
@@ -43,14 +43,16 @@ const (
 	minRareTermIDF     = 4. // minimum inverse document frequency of a rare term
 )
 
-// composeQuotesForPrompt returns a block that quotes sentences from entries. The list foundEntries contains the entries
-// that the search found, strongest first. These entries are notes and conversation turns. In the block, the oldest
-// quoted entry comes first. An entry is quoted only if it is strong enough. If all sentences of an entry were shown
-// before, the entry is not quoted, and its NotShownReason becomes reasonAllShownBefore.
+// composeQuotesForPrompt returns a block that quotes sentences from notes and conversation turns. The list foundEntries
+// contains the notes and turns that the search found, strongest first. In the block, the oldest quoted entry comes
+// first.
 //
-// Some entries are strong enough only to be quoted together with a stronger entry. If all entries to quote are of this
-// kind, composeQuotesForPrompt returns an empty block. It also returns an empty block if the quotes cannot be shortened
-// to maxPromptTokens.
+// An entry is quoted only if its match with the prompt is strong enough to be shown next to a stronger entry, and if
+// its strength is not too far below the strongest entry. If all sentences of an entry were shown before, the entry is
+// not quoted, and its NotShownReason becomes reasonAllShownBefore.
+//
+// At least one quoted entry must be strong enough to be shown alone. Otherwise, composeQuotesForPrompt returns an empty
+// block. It also returns an empty block if the quotes cannot be shortened to maxPromptTokens.
 func (p *Prompt) composeQuotesForPrompt(ctx context.Context, foundEntries []foundEntry) ShownBlock {
 	var shown []quotedEntry
 	asked, prints := p.promptFingerprints(), map[string]bool{}

@@ -36,9 +36,11 @@ type MinStrengthCalibration struct {
 // minimum strength for showing an entry is computed again.
 const maxEntryCountGrowth = .2
 
-// IsUpToDateFor reports whether the minimum strength is up to date. It must have been computed with this program's
-// decoys (test prompts that no memory can answer), and the number of entries must have changed by at most
-// [maxEntryCountGrowth] since.
+// IsUpToDateFor reports whether the minimum strength in c can still be used for a memory with entryCount entries. It
+// returns true if both conditions are met:
+//
+//   - The minimum strength was computed with this program's decoys (test prompts that no memory can answer).
+//   - Since this computation, the number of entries has changed by at most the share [maxEntryCountGrowth].
 func (c MinStrengthCalibration) IsUpToDateFor(entryCount int) bool {
 	off := float64(entryCount - c.EntryCount)
 	return c.DecoyPromptsHash == decoyPromptsHash() && max(off, -off) <= maxEntryCountGrowth*float64(c.EntryCount)
@@ -73,7 +75,7 @@ var decoyPromptsHash = sync.OnceValue(func() string {
 //
 // A note that matches a decoy raises the minimum only if the note would otherwise be shown. A past turn always raises
 // the minimum, because sessions contain the words of everyday talk. With this rule, the benchmark BEAM gets an answer
-// to 40 of 1,000 unanswerable questions. If turns were treated like notes, it would get an answer to 53 of them.
+// to 40 of 1,000 unanswerable questions. If turns were treated like notes, it would get an answer to 53 such questions.
 //
 // If ctx ends, CalibrateMinStrength returns the error of ctx, and the minimum that results from the searches so far.
 // This minimum is usable after some hundred searches.

@@ -72,12 +72,13 @@ func (f ShownTextsFile) fileName() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// BeginHookAnswer records that a hook is about to show a text to the session. hookEvent is the moment: "start",
-// "prompt" or "action". answerKey identifies the client's event that the hook answers, such as a turn. BeginHookAnswer
-// returns which texts the session was already shown.
+// BeginHookAnswer records that a hook is about to show a text to the session. The argument hookEvent is "start",
+// "prompt" or "action". The argument answerKey identifies the client's event that the hook answers, such as a turn. The
+// result s describes the texts that the session was already shown.
 //
-// isNewAnswer is false if another process recorded the same hookEvent and answerKey within the last five seconds. If
-// hookEvent is "start", isNewAnswer is always true if the client reported another event after the last recorded start.
+// The result isNewAnswer is false if the same hookEvent and answerKey were already recorded within the last five
+// seconds, for example by another process. In this case BeginHookAnswer records nothing. The event "start" has an
+// exception: isNewAnswer is true if another event was recorded after the last start.
 func (f ShownTextsFile) BeginHookAnswer(
 	ctx context.Context,
 	hookEvent, answerKey string,
@@ -85,8 +86,9 @@ func (f ShownTextsFile) BeginHookAnswer(
 	return f.recordHookAnswer(ctx, hookEvent, answerKey, maxDuplicateAnswerGap)
 }
 
-// BeginTurn records that a hook is about to show a text with the prompt of a turn. It returns which texts the session
-// was already shown. isNewTurn is false if any process recorded the same turn before, no matter how long ago.
+// BeginTurn records that a hook is about to answer the prompt of a turn. The result s lists the texts that were already
+// shown in this session. If a process has recorded the same turnID before, no matter how long ago, isNewTurn is false
+// and BeginTurn records nothing.
 func (f ShownTextsFile) BeginTurn(
 	ctx context.Context,
 	turnID string,
@@ -94,10 +96,13 @@ func (f ShownTextsFile) BeginTurn(
 	return f.recordHookAnswer(ctx, HookEventPrompt, turnID, math.MaxInt64)
 }
 
-// recordHookAnswer records that a hook is about to answer an event. The result s describes the texts that the session
-// was already shown. isNewAnswer is false, and nothing is recorded, if an answer with the same hookEvent and answerKey
-// was recorded at most maxAge ago. A session start is an exception: isNewAnswer is true if another event was recorded
-// after the last session start.
+// recordHookAnswer records that a hook is about to answer an event, unless the hook has just answered the same event.
+// An event is the same if an answer with the same hookEvent and answerKey was recorded at most maxAge ago. Then
+// isNewAnswer is false and nothing is recorded. Otherwise isNewAnswer is true.
+//
+// The start of a session is an exception. It is recorded even if its answer was recorded recently, unless the last
+// recorded event is also the start of a session. The result s describes the texts that the session has already been
+// shown.
 func (f ShownTextsFile) recordHookAnswer(
 	ctx context.Context,
 	hookEvent, answerKey string,
@@ -207,7 +212,7 @@ func (f ShownTextsFile) ReadState() SessionShownTexts {
 	return s
 }
 
-// applyLine updates the record of shown texts with one line of the session's state file.
+// applyLine updates the record of shown texts with one line from the session's state file.
 func (s *SessionShownTexts) applyLine(l *shownTextsLine) {
 	switch {
 	case l.EventKind == eventCompaction,
@@ -264,7 +269,7 @@ func parseShownTexts(b []byte) (s SessionShownTexts, lines []shownTextsLine) {
 		prompt, tokens := l.PromptNumber, l.TotalTokens
 		s.applyLine(&l)
 		// The fields PromptNumber and TotalTokens of a line are totals which already include the line itself. But
-		// applyLine has added the line's values to the totals in s. Therefore set the totals in s to those of the line.
+		// applyLine has added the line's values to the totals in s. Therefore set the totals in s to the line's totals.
 		s.PromptNumber, s.Tokens = prompt, tokens
 		for _, e := range l.ShownEntryKeys {
 			s.LastPromptByEntryKey[e] = prompt

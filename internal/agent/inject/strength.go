@@ -116,9 +116,9 @@ func (s *MemorySource) keepRarestWords(ctx context.Context, q *oxbow.Query) erro
 	return nil
 }
 
-// termsFromExplanation converts the explanation of an entry's search score to terms. Package gate computes the strength
-// of the match from these terms. The map identifiers maps a term to the identifier in the prompt that contains the
-// term. The result is nil if x is nil.
+// termsFromExplanation converts x, which explains the search score of an entry, to terms. Package gate computes from
+// these terms how strongly the entry matches the prompt. The keys of the argument identifiers are terms. The values are
+// the identifiers in the prompt that contain these terms. The result is nil if x is nil.
 func termsFromExplanation(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.PromptTerm) {
 	if x == nil {
 		return nil
@@ -141,7 +141,7 @@ func termsFromExplanation(x *oxbow.Explanation, identifiers map[string]string) (
 	return terms
 }
 
-// adjustTermScoresForNoteLength adjusts the scores of a prompt's terms to the length of the note that x explains. The
+// adjustTermScoresForNoteLength adjusts the scores for a prompt's terms to the length of the note that x explains. The
 // element terms[i] belongs to x.Terms[i].
 //
 // If the note contains a term, the term's Score depends on the note's length, because a long note contains more words
@@ -186,8 +186,8 @@ func mapTermsToIdentifiers(ctx context.Context, analyzer *analysis.Analyzer, tex
 }
 
 // identifierChunks splits a text into the parts in which identifiers are searched. It splits the text at spaces, and
-// yields each field that contains a slash unchanged. It splits the other fields at dashes, and yields their nonempty
-// parts.
+// yields each field that contains a slash unchanged. It splits all fields without a slash at dashes, and yields their
+// nonempty parts.
 func identifierChunks(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for field := range strings.FieldsSeq(text) {

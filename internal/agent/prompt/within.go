@@ -171,8 +171,8 @@ func (p Part) cutToLimit(limit int) string {
 }
 
 // describeCutContextParts returns the last line of a shortened context. The line names the parts in the list cutParts,
-// which were shortened or left out. It names at most maxCutPartNames of them and counts the others. The string advice
-// is the last sentence of the line.
+// which were shortened or left out. It names at most maxCutPartNames parts and counts the remaining parts. The string
+// advice is the last sentence of the line.
 func (w *contextPartLimiter) describeCutContextParts(advice string, cutParts []Part) string {
 	var names []string
 	for _, p := range cutParts {

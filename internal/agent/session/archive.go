@@ -258,7 +258,7 @@ func (e *Event) isValid() bool { return e.Client != "" && IsValidID(e.Session) &
 // commitWithFinalOp commits the batch together with the operation that the function finalOp returns, so that a small
 // transcript needs only one sync of the log. If finalOp returns nil or an error, commitWithFinalOp commits the batch
 // without an operation. After a conflict with another writer, commitWithFinalOp commits the batch alone, calls finalOp
-// again, and repeats this until the operation is committed. It returns the errors of finalOp and of the commits.
+// again, and repeats this until the operation is committed. It returns the errors from finalOp and from the commits.
 func (a *batchAdder) commitWithFinalOp(ctx context.Context, finalOp func() (oxbow.Op, error)) error {
 	for {
 		op, err := finalOp()
@@ -547,10 +547,12 @@ func (k *storedSession) summaryUpdateOps(s Summary, turns []Turn) []oxbow.Op {
 	)
 }
 
-// computeNewSummary returns the session's new summary. The list turns contains the new versions of all loaded turns. ok
-// is false if the time of the session's last activity is unknown. The time is unknown if a loaded turn contained the
-// last activity, but no turn in the new list has an activity at this time or later. The last activity may then be in a
-// turn that was not loaded, so the caller must load all turns.
+// computeNewSummary returns the session's new summary. The list turns contains the new versions of all loaded turns,
+// which are the last turns of the session.
+//
+// ok is false if the time of the session's last activity is unknown. This happens if the old versions of the loaded
+// turns contained the last activity, and the new versions contain only earlier activities. The last activity may then
+// be in a turn that was not loaded. The caller must load all turns and call computeNewSummary again.
 func (k *storedSession) computeNewSummary(turns []Turn) (s Summary, ok bool) {
 	s = Summary{Client: k.key.client, Session: k.key.session, TurnCount: k.firstLoadedTurnNumber - 1 + len(turns)}
 	if k.firstLoadedTurnNumber > 1 {

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxFailureSignatureBytes is the maximum size in bytes of a failure signature, that is, of an error message without
-// its variable parts. A longer signature is cut.
+// maxFailureSignatureBytes is the maximum size in bytes of a failure signature, that is, an error message without its
+// variable parts. A longer signature is cut.
 const maxFailureSignatureBytes = 160
 
 // errorLinePattern matches a line that names an error.

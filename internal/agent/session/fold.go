@@ -191,8 +191,10 @@ func (gs *turnGroups) findOrAddGroupWithoutID(e *Event) *turnGroup {
 	return g
 }
 
-// findGroup returns the turn to which an event belongs. It finds the turn by the event's Turn. For a prompt without
-// Turn, it uses the prompt's ID or text. It returns nil if the turn is not known.
+// findGroup returns the turn to which the event e belongs. It finds the turn by e.TurnID. If e has no TurnID but is a
+// prompt to the main agent, findGroup finds the turn by e.ID or, if e.ID is also empty, by the prompt's text and time.
+// If no such turn exists yet, findGroup creates an empty turn. It returns nil if e has no TurnID and is not a prompt to
+// the main agent.
 func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 	switch {
 	case e.TurnID != "":
@@ -208,9 +210,12 @@ func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 // isMainPrompt reports whether the event is a prompt to the main agent. A sub-agent's task is not.
 func (e *Event) isMainPrompt() bool { return e.Kind == KindPrompt && e.SubAgent == "" }
 
-// canAbsorbGroup reports whether the groups a and b may be merged because their reports may belong to the same prompt.
-// The group a must have a turn ID or a prompt ID. The group b must not have a turn ID. If a has a turn ID and both
-// groups have a prompt ID, the prompt IDs must be equal. If a has no turn ID, b must not have a prompt ID.
+// canAbsorbGroup reports whether the reports of group b may be added to group a. This is allowed if the reports of both
+// groups may belong to the same prompt. There are two cases:
+//   - If group a has a turn ID, group b must not have a turn ID. If both groups have a prompt ID, the prompt IDs must
+//     be equal.
+//   - If group a has no turn ID, group a must have a prompt ID, and group b must have neither a turn ID nor a prompt
+//     ID.
 func canAbsorbGroup(a, b *turnGroup) bool {
 	if a.turnID != "" {
 		return b.turnID == "" && (a.promptID == "" || b.promptID == "" || a.promptID == b.promptID)

@@ -55,8 +55,8 @@ type turnMetadata struct {
 
 // hasShownText reports whether a stored turn's readable content includes the texts of events with kind k. A person, an
 // agent or a tool wrote these texts. Clients or hooks wrote the texts of other events. For example, the text of a
-// KindSessionStart event may be "resume". The texts of such events are stored only in the last line of the content,
-// which is encoded.
+// KindSessionStart event may be "resume". The texts of such events are stored only in the content's last line, which is
+// encoded.
 func (k EventKind) hasShownText() bool {
 	return k != KindInjection && k != KindSessionStart && k != KindTurnEnd && k != KindSessionEnd
 }
@@ -137,8 +137,8 @@ func splitTurnContent(content string) (textsPart, encodedMetadata string, ok boo
 	return body[:i], body[i+len(turnMetadataPrefix):], true
 }
 
-// ReadableText returns the readable texts in a turn's content. It removes the last line, in which the other data of
-// the turn are encoded.
+// ReadableText returns the readable texts in a turn's content. It removes the last line, in which the turn's remaining
+// data are encoded.
 func ReadableText(content string) string {
 	texts, _, _ := splitTurnContent(content)
 	return strings.TrimRight(texts, "\n")

@@ -1,5 +1,5 @@
 // This file loads a stored session. If possible, it loads only the last turns, because new events usually do not change
-// the other turns.
+// earlier turns.
 //
 // New events can change a turn in two ways. The turn may be near in time: it begins at most maxTurnInfluenceTime before
 // a turn with new events. Or a new event contains the name of the turn, or has the same identifier as an event in the
@@ -104,11 +104,11 @@ func (a *Archive) getEntryIfExists(ctx context.Context, name string) (oxbow.Entr
 	return e, err
 }
 
-// loadLastTurns loads the last turns of a session, because new events usually do not change earlier turns. It loads
-// turns backward from the last turn. It stops when an earlier turn begins too long before the turns that the new events
-// can change, so that the events cannot influence earlier turns. The result hasEnoughTurns is false if the caller must
-// load the whole session instead. This is necessary in these cases:
-//
+// loadLastTurns loads only the last turns of a session, because new events usually do not change earlier turns. It
+// begins with the last turn and loads one turn after another, backward. It stops when the time between the start of the
+// loaded turn and the turns that the new events can change is longer than maxTurnInfluenceTime. The new events cannot
+// influence turns before this turn. The result hasEnoughTurns is false if the caller must load the whole session
+// instead. This is necessary in these cases:
 //   - The session does not exist or has no turns.
 //   - A turn cannot be read.
 //   - loadLastTurns has reached the first turn.
@@ -248,13 +248,17 @@ func (k *storedSession) leavesUnloadedTurnsUnchanged(events []Event) bool {
 	return n == k.firstLoadedTurnNumber
 }
 
-// hashEventNames returns hashes of an event's turn name and of its identifier. With these hashes, the archive finds
-// turns that may contain the same event. The archive stores storedHashes together with the turn that contains the
-// event. To find the event later, the archive searches for turns that have stored one of the hashes in searchedHashes.
+// hashEventNames returns hashes of an event's turn ID and of its own ID. With these hashes, the archive finds stored
+// turns that may contain the same event. The archive stores the hashes in storedHashes together with the turn that
+// contains the event. When the event is read again, the archive searches for turns for which at least one of the hashes
+// in searchedHashes is stored.
 //
-// If two events both have a turn name, only the turn names are compared, because an identifier may occur in several
-// turns. If at most one of two events has a turn name, their kinds and identifiers are compared. A prompt of the main
-// agent that has no turn name uses its identifier as its turn name.
+// The hashes match in these cases:
+//
+//   - If both events have a turn ID, only the turn IDs must be equal, because the same event ID may occur in several
+//     turns. The ID of a prompt to the main agent is used as its turn ID if the prompt has none.
+//   - If at most one of the two events has a turn ID, their kinds and event IDs must be equal. The hash prefix "owned"
+//     marks an event with a turn ID, and "free" an event without.
 func hashEventNames(e *Event) (storedHashes, searchedHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {
@@ -297,10 +301,10 @@ func (t *Turn) formatHashPageLine() string {
 	return " " + strings.Join(slices.Compact(all), "") + "\n"
 }
 
-// hashPageUpdateOps returns the operations that update the session's page entries. A page entry contains a line for
-// each of turnsPerPage turns. The line contains hashes of names and identifiers in the turn. The parameter turns
-// contains the new versions of the turns from the number firstLoadedTurnNumber on. hashPageUpdateOps updates the pages
-// with these turns, adds missing pages, and removes later pages if they do not contain any turns now.
+// hashPageUpdateOps returns the operations that update the session's page entries. Each page entry contains the event
+// hashes of up to turnsPerPage turns, with one line for each turn. The list turns contains the new versions of all
+// turns beginning with turn number firstLoadedTurnNumber. The operations replace the lines of these turns, add missing
+// pages, and remove pages that no longer contain any turns.
 func (k *storedSession) hashPageUpdateOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
 	total, first := k.firstLoadedTurnNumber-1+len(turns), (k.firstLoadedTurnNumber-1)/turnsPerPage
 	for p := first; p*turnsPerPage < total || p < len(k.eventHashPages); p++ {

@@ -58,8 +58,12 @@ const (
 	maxNonEventLabels = oxbow.MaxLabels - maxEventLabels
 )
 
-// turnLabels returns the labels of a turn. It keeps an existing label if turnLabels does not set labels with the same
-// key.
+// turnLabels returns the labels of the turn t. The result contains two kinds of labels:
+//   - Labels with a key in labelLimitsByKey describe the turn's events, such as its commits and files. turnLabels
+//     computes these labels anew. The number of labels for each key and the total number are limited. Old "commit"
+//     labels are kept if no commits are found.
+//   - Other labels come from the function a.MakeLabels and from the list existing. At most maxNonEventLabels of them
+//     are returned.
 func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{
 		"client":           {t.Client},

@@ -11,9 +11,9 @@ var commitCommandPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[;&|]\s*)git\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*commit\b`)
 })
 
-// findLastTestOrCommit returns the command of the last successful test or commit in lastTestOrCommit, shortened to one
-// line. It returns the files that all calls have written in files. If no such command exists, or if a later test failed
-// or a later call wrote files, lastTestOrCommit is "".
+// findLastTestOrCommit finds the last successful test or commit in events. The result lastTestOrCommit is the command
+// of this test or commit, shortened to one line. It is "" if no such command exists, if a later test failed, or if a
+// later call wrote files. The result files lists the files that were written by any call in events.
 func findLastTestOrCommit(events []Event) (lastTestOrCommit string, files []string) {
 	for _, e := range events {
 		c := e.Call

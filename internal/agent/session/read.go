@@ -30,9 +30,9 @@ func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.T
 }
 
 // findSummaryEntries returns the entries that contain summaries of sessions. If the filter f is empty and the store can
-// count entries, findSummaryEntries reads only the newest entries. It reads more and more of them until it has found at
+// count entries, findSummaryEntries reads only the newest entries. It reads more and more entries until it has found at
 // least as many summaries as the parameter limit, or has read all entries. This needs no index. In all other cases,
-// findSummaryEntries searches for the summaries that match f, and returns at most [oxbow.MaxLimit] of them.
+// findSummaryEntries searches for the summaries that match f, and returns at most [oxbow.MaxLimit] summaries.
 func (a *Archive) findSummaryEntries(
 	ctx context.Context,
 	f oxbow.Filter,

@@ -84,7 +84,7 @@ func (s Spool) FindTextsSeenBySession(
 		if err != nil {
 			return x, err
 		}
-		// Create a new Archive with only the Memory. The functions in the other fields of the opened Archive, such as
+		// Create a new Archive with only the Memory. The functions in all other fields of the opened Archive, such as
 		// Redact, may not be safe for concurrent use.
 		chosen, err = (&Archive{Memory: a.Memory}).callerSessions(ctx, c, all, now)
 		if err != nil {
@@ -406,9 +406,9 @@ func ParseRequestCaller(clientName string, meta map[string]any) Caller {
 	return c
 }
 
-// matchesMCPName reports whether a client may have reported the argument name when it connected to an MCP server. The
-// argument name must be in lower case. It matches if it begins with the client's name or with the client's
-// MCPClientPrefix.
+// matchesMCPName reports whether the client c may have connected to an MCP server under the given name. The parameter
+// name must be in lower case. The result is true if the name begins with c.Name, or with MCPClientPrefix if this prefix
+// is not empty.
 func matchesMCPName(name string, c clientfile.EventClient) bool {
 	return strings.HasPrefix(name, c.Name) ||
 		(c.Hook.MCPClientPrefix != "" && strings.HasPrefix(name, c.Hook.MCPClientPrefix))

@@ -56,9 +56,9 @@ func (t *Turn) UnknownProgramCalls() (found []string) {
 	return found
 }
 
-// ForeignTextCalls returns the calls that returned foreign text, which neither the person nor the agent wrote, even if
-// the turn does not repeat the text. The result includes the calls whose foreign text was not recorded as fingerprints.
-// Each call is described by the tool and its argument.
+// ForeignTextCalls returns the tool calls that returned foreign text. Foreign text is text that neither the person nor
+// the agent wrote. A call is returned even if the turn does not repeat the foreign text. The result also includes calls
+// for whose foreign text no fingerprints were recorded. Each call is described by the tool and its argument.
 func (t *Turn) ForeignTextCalls() (found []string) {
 	for i := range t.Events {
 		if r := t.Events[i].textSource(); r != nil && r.TrustLevel == TrustLevelForeignText {
@@ -79,10 +79,12 @@ func appendMissingTexts(list []string, more ...string) []string {
 	return list
 }
 
-// unfingerprintedCalls returns descriptions of the calls that returned text by others, if no fingerprints of this text
-// were recorded. oxbow needs the fingerprints to find repetitions of the text. The descriptions are in the order of the
-// events. dir is the directory of the session. A call that reads one of the agent's own files is left out. These are
-// the files in agentFiles and the files that earlier calls wrote.
+// unfingerprintedCalls returns descriptions of the calls that returned text by others, if the text has no stored
+// fingerprints. Fingerprints are hashes with which oxbow recognizes later repetitions of the text. The descriptions are
+// in the order of the list events. dir is the directory of the session.
+//
+// A call that reads one of the agent's own files is left out. The agent's own files are the files in agentFiles and the
+// files that earlier calls in the list events wrote.
 func unfingerprintedCalls(events []Event, dir string, agentFiles ...string) (callDescriptions []string) {
 	for _, s := range eachUnfingerprintedCall(events, dir, agentFiles...) {
 		callDescriptions = appendMissingTexts(callDescriptions, s)
@@ -90,8 +92,10 @@ func unfingerprintedCalls(events []Event, dir string, agentFiles ...string) (cal
 	return callDescriptions
 }
 
-// eachUnfingerprintedCall yields each call that returned text by others, if no fingerprints of this text were
-// recorded. It yields the event's index and a description of the call.
+// eachUnfingerprintedCall yields the tool calls in events that returned text by others and whose text oxbow cannot
+// recognize later, because it has no fingerprints (hashes) of the text. For each such call, it yields the event's index
+// and a description of the call. The argument dir is the working directory of the calls. The argument agentFiles
+// contains files that the agent wrote before these events. Text in these files does not count as text by others.
 func eachUnfingerprintedCall(events []Event, dir string, agentFiles ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		wrote := slices.Clone(agentFiles) // Files that the agent wrote are its own.
@@ -107,8 +111,8 @@ func eachUnfingerprintedCall(events []Event, dir string, agentFiles ...string) i
 	}
 }
 
-// findForeignFingerprintIDs returns the IDs of the fingerprints that were stored for foreign texts. These are texts
-// that calls in the list events returned, and that other people wrote or nobody vouches for. A text without
+// findForeignFingerprintIDs returns the IDs of the fingerprints that were stored for foreign texts. A foreign text was
+// returned by a call in the list events. Either other people wrote the text, or nobody vouches for it. A text without
 // fingerprints is skipped.
 func findForeignFingerprintIDs(events []Event) (ids []string) {
 	for _, e := range events {

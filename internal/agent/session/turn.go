@@ -48,8 +48,8 @@ func (t *Turn) Prompt() string { return t.joinTexts(KindPrompt) }
 // AgentText returns the agent's visible text, without the texts of sub-agents.
 func (t *Turn) AgentText() string { return t.joinTexts(KindText) }
 
-// title returns the title of the session, if an event of the turn reports it. If there are several titles, it returns
-// the last in the order of the events.
+// title returns the session's title, if an event of the turn reports it. If there are several titles, it returns the
+// last in the order of the events.
 func (t *Turn) title() (title string) {
 	for i := range t.Events {
 		if t.Events[i].Kind == KindTitle {

@@ -442,8 +442,8 @@ func mergeReportsByTime(calls, reports []*Event) (joined []*Event) {
 }
 
 // contradictsOutcome reports whether c and o, two reports of a command, cannot be about the same run. This is the case
-// if one report contains a failure and the other a success, or if the exit statuses differ. An unknown outcome
-// contradicts nothing.
+// if one report contains a failure and one report contains a success, or if the exit statuses differ. An unknown
+// outcome contradicts nothing.
 func (c *ToolCall) contradictsOutcome(o *ToolCall) bool {
 	if c == nil || o == nil {
 		return false

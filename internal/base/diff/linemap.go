@@ -125,9 +125,9 @@ func (d *LineMapper) findUniqueCommonLines(a, b []int32) [][2]int {
 }
 
 // longestAscendingPairs returns the longest subsequence of pairs in which the second numbers increase. It uses patience
-// sorting: for each length, the slice tops contains an index in pairs. The pair at this index is the last pair of an
-// ascending sequence with this length. If there are several such sequences, tops contains the index of the last pair
-// with the smallest second number.
+// sorting. The element tops[n] is an index in pairs. The pair at this index is the last pair of an ascending sequence
+// of n+1 pairs. If there are several sequences of this length, tops[n] belongs to the sequence whose last pair has the
+// smallest second number.
 func longestAscendingPairs(pairs [][2]int) [][2]int {
 	tops := make([]int, 0, len(pairs))
 	previous := make([]int, len(pairs))

@@ -53,12 +53,13 @@ func CompareLines(base, changed []string) (changes []LineChange) {
 // including, the line number to. ResolveConflict returns new lines for this whole part of the base text.
 type ResolveConflict func(changes []LineChange, to int) ([]string, error)
 
-// ApplyChanges applies the changes in several versions to the lines of base. Equal changes are applied once. The
-// function conflict decides about changes that overlap or touch. If it returns an error, ApplyChanges returns that
-// error. The result does not depend on the order of the changes.
+// ApplyChanges applies the list changes to the lines in base. The changes may come from several versions of base. Equal
+// changes are applied once. If changes overlap or touch, ApplyChanges calls the function conflict, which returns the
+// lines to use. If this function returns an error, ApplyChanges returns the error. The result does not depend on the
+// order of the changes.
 //
-// It implements diff3 (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007). The lines that all versions
-// have in common with base are fixed points.
+// ApplyChanges implements diff3 (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007). Lines that no
+// version changes separate the changes, and are copied to the result.
 func ApplyChanges(base []string, changes []LineChange, conflict ResolveConflict) (merged []string, err error) {
 	all := slices.SortedFunc(slices.Values(changes), LineChange.Compare)
 	all = slices.CompactFunc(all, func(c, d LineChange) bool { return c.Compare(d) == 0 })

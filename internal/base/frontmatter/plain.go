@@ -49,8 +49,9 @@ func isUnquotedKey(key string) bool {
 	return len(key) <= 100 && NeedsNoQuotes(key)
 }
 
-// readPlainMapping returns the same mapping as the YAML decoder if data is simple: each line contains a bare key, ":
-// ", and a literal or a list of bare words in brackets. Otherwise it returns nil.
+// readPlainMapping returns the same mapping as the YAML decoder, but only if data is simple. In simple data, each line
+// contains an unquoted key, a colon, a space and a value. The value is a literal (an unquoted word, a boolean, a number
+// or a time) or a list of unquoted words in brackets. Otherwise readPlainMapping returns nil.
 func readPlainMapping(data string) *yaml.Node {
 	if data == "" {
 		return nil

@@ -40,7 +40,7 @@ const (
 
 	textNumberBits = 24
 
-	// MaxTexts is the maximum number of texts that a file of keys can index, because a text's number has 24 bits.
+	// MaxTexts is the maximum number of texts that a key file can index, because a text's number has 24 bits.
 	MaxTexts = 1 << textNumberBits
 
 	textTableNumber = 0
@@ -112,8 +112,8 @@ func decodeHead(b []byte) (h FileHeader, err error) {
 	return h, nil
 }
 
-// maxKeyRows is the maximum number of rows in the table that lists the keys of all texts. On 32-bit systems, the limit
-// is the largest int.
+// maxKeyRows is the maximum number of rows in the table that lists all texts' keys. On 32-bit systems, the limit is the
+// largest int.
 const maxKeyRows = min(1<<40, math.MaxInt)
 
 func (h *FileHeader) tableSizes() []pagefile.TableSize {

@@ -145,7 +145,8 @@ func (r *Reader) readPages(b []byte, firstPage int) error {
 	return nil
 }
 
-// loadPages reads up to count pages from page firstPage on into the cache, and returns page firstPage.
+// loadPages reads count pages into the cache, beginning with page firstPage, and returns page firstPage. If the pages
+// cannot be read, loadPages records the error in r and returns an empty page.
 func (r *Reader) loadPages(firstPage, count int) *page {
 	b, err := r.ReadPages(firstPage, count)
 	if err != nil {
@@ -215,8 +216,8 @@ func (r *Reader) LoadTable(table int) {
 	}
 }
 
-// LoadRows reads the pages with the rows from startRow to endRow, which is excluded, into the cache with few system
-// calls.
+// LoadRows loads rows of a table into the page cache. It loads the pages that contain the rows from startRow up to, but
+// not including, endRow. It reads several pages with each system call.
 func (r *Reader) LoadRows(table, startRow, endRow int) {
 	perPage := PageDataBytes / r.tables[table].RowSize
 	first := r.firstPages[table]

@@ -43,8 +43,8 @@ func Reporter(ctx context.Context) func(State) {
 }
 
 // NewCountReporter returns a function that reports the progress of a long operation to the reporter in ctx. The
-// returned function takes the number of units that are done and the total number of units. If the total is unknown, it
-// is 0.
+// returned function takes two numbers: how many units are done, and how many units there are in total. If the total is
+// unknown, it is 0.
 func NewCountReporter(ctx context.Context, unit Unit) func(done, total int) {
 	show := Reporter(ctx)
 	return func(done, total int) { show(State{Unit: unit, DoneCount: int64(done), TotalCount: int64(total)}) }

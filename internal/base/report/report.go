@@ -186,7 +186,8 @@ func AddEmptyResultReasons[N any](r *Report, reasonTexts []N, similarNames []str
 	r.Add(reasons)
 }
 
-// AddNotes adds the notes of an answer. The type of the notes may be a [WordedValue].
+// AddNotes adds each element of notes to the report r as a note. The elements may have any type, for example
+// [WordedValue], whose wording depends on the interface that shows the report.
 func AddNotes[N any](r *Report, notes []N) {
 	for _, n := range notes {
 		r.AddNotef("%s", n)

@@ -53,5 +53,5 @@ func (l *List[E]) Send(e E) {
 	}
 }
 
-// Len returns the number of functions.
+// Len returns the number of current subscribers.
 func (l *List[E]) Len() int { return len(l.currentSubscribers()) }

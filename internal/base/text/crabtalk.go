@@ -27,7 +27,7 @@ func AppendCrabtalkTerms(terms []string, s string) []string {
 
 // CrabtalkTermsMatching yields the terms of [CrabtalkTerms], but leaves out the words for which mayMatch returns false.
 // A word is passed to mayMatch as it occurs in s, and is not converted to lower case. This is faster than to convert
-// all words if few of them are needed.
+// all words if few words are needed.
 func CrabtalkTermsMatching(s string, mayMatch func(word string) bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for w := range ucd.Words(s) {

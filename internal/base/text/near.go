@@ -50,7 +50,9 @@ type SimilarTexts struct {
 	pairs         *wordPairs // nil until MayAddFromGroup needs it
 }
 
-// NewSimilarTexts returns an empty collection, which keeps at most limit texts.
+// NewSimilarTexts returns an empty collection of texts that are similar to the parameter word. The collection keeps at
+// most limit texts, which are the most similar texts that were added. If the word is empty, the collection stays empty,
+// because no text is similar to an empty word.
 func NewSimilarTexts(word string, limit int) *SimilarTexts {
 	s := &SimilarTexts{word: newComparedWord(word), maxTexts: max(limit, 0), prefixLetters: make([]letterSet, 1, 64)}
 	if len(s.word.runes) == 0 {
@@ -86,7 +88,8 @@ func (s *SimilarTexts) WouldAdd(candidate []byte, sharedPrefixBytes int) bool {
 	return isNew
 }
 
-// Add adds a candidate, unless it is not similar to the word, or less similar than the texts in the full collection.
+// Add adds a candidate to s.bestMatches if the candidate is similar enough to the searched word. If s.bestMatches
+// already contains s.maxTexts texts, Add replaces the least similar text, but only if the candidate is more similar.
 func (s *SimilarTexts) Add(candidate string) {
 	m, i, isNew := s.findPlace(candidate)
 	if !isNew {

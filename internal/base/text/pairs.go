@@ -96,14 +96,16 @@ func newWordPairs(word []rune) *wordPairs {
 	return &p
 }
 
-// MayAddFromGroup reports whether WouldAdd may return true for a candidate of a group. All candidates of the group
-// begin with prefix, and pairs contains their pairs of letters.
+// MayAddFromGroup reports whether a group of candidates may contain a candidate that WouldAdd accepts because it is
+// similar to the word. If the result is false, the caller can skip the whole group. The parameter prefix is a text with
+// which all candidates of the group begin. The set pairs contains all pairs of adjacent letters that occur in the
+// candidates. The result is false only if prefix and pairs show that no candidate is similar to the word.
 func (s *SimilarTexts) MayAddFromGroup(prefix []byte, pairs *LetterPairSet) bool {
 	if s.maxTexts == 0 {
 		return false
 	}
 	if pairs.isFull() {
-		return true // The letters of the candidates, and of their prefix, may not be in lower case.
+		return true // A full set excludes no candidate. AddText fills the set for a text with capitals.
 	}
 	if s.pairs == nil {
 		s.pairs = newWordPairs(s.word.runes)

@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// MakeSlug converts s to a file name as crabtalk's earlier memory did, which had one file for each entry (its RFC
-// 0038). The result contains the alphanumeric characters (Unicode 17) of s in full lower case. All other characters
-// between two alphanumeric characters become a single dash. The result never contains dots or slashes. It is "" if s
-// contains no alphanumeric characters.
+// MakeSlug converts s to a file name. It follows the rules of an earlier version of crabtalk, a program that stored
+// each entry in its own file (crabtalk's RFC 0038). The result contains the alphanumeric characters (Unicode 17) of s
+// in full lower case. All other characters between two alphanumeric characters become a single dash. The result never
+// contains dots or slashes. It is "" if s contains no alphanumeric characters.
 func MakeSlug(s string) string {
 	var b strings.Builder
 	for w := range ucd.Words(s) {

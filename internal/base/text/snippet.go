@@ -108,13 +108,13 @@ func nextCutPosition(s string, minOffset, maxOffset int) int {
 	return minOffset
 }
 
-// lastCutPosition returns the best offset for the end of an excerpt from s. The excerpt begins at the offset from, and
-// the parameter to is the largest possible end. A word ends before a space, before a line break and at the end of s.
-// lastCutPosition returns the first of these offsets that exists:
-//   - the parameter to, if a word ends there
-//   - the last earlier end of a word, if it is greater than the offset from and not less than the offset minWordEnd
-//   - the last end of a character that is greater than the offset from
-//   - the parameter to
+// lastCutPosition returns the best offset at which an excerpt from the string s can end. The excerpt begins at the
+// offset from. It must not end after the offset to. A word ends before a space, before a line break and at the end of
+// s. lastCutPosition tries these offsets in this order, and returns the first that exists:
+//   - the value of the parameter to, if a word ends at this offset
+//   - the last end of a word before this offset, if it is greater than the value of from and not less than minWordEnd
+//   - the last end of a character that is greater than the value of from
+//   - the value of the parameter to
 func lastCutPosition(s string, from, to, minWordEnd int) int {
 	if to == len(s) || strings.IndexByte(" \n", s[to]) >= 0 {
 		return to

@@ -11,8 +11,7 @@ import (
 const (
 	tokenCostWord        = 100 // cost of a word of up to maxOneTokenLetters ASCII letters, in hundredths of a token
 	tokenCostExtraLetter = 22  // cost of each additional letter in a longer word, up to maxUsualWordLetters letters
-	// cost of each letter after the first maxUsualWordLetters letters of a word, because most long words are not
-	// English
+	// cost of each letter after a word's first maxUsualWordLetters letters, because most long words are not English
 	tokenCostLongWordLetter = 40
 	maxOneTokenLetters      = 5
 	maxUsualWordLetters     = 9
@@ -50,10 +49,10 @@ const (
 // EstimateTokens returns the approximate number of tokens that a large language model sees in s. It returns 0 for the
 // empty string and at least 1 for any other string.
 //
-// The estimate is the sum of costs for words, digit groups, marks and letters, which depend on the script. The
-// constants above are the whole formula. They were fitted to the tokenizer cl100k_base. For most texts, the estimate is
-// too high rather than too low. These are the ratios of the estimate to the true count, measured on texts with 20 to 60
-// kB:
+// The estimate is the sum of costs for words, digit groups, punctuation marks and letters. The cost of a letter depends
+// on its script. The constants of this file whose names begin with tokenCost contain the costs. They were fitted to the
+// tokenizer cl100k_base. For most texts, the estimate is too high rather than too low. These are the ratios of the
+// estimate to the true count, measured on texts with 20 to 60 kB:
 //
 //	text                                      of cl100k_base   of o200k_base
 //	English prose, Markdown, Go, Python, JSON    0.98–1.23        0.97–1.22

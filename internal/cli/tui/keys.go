@@ -107,7 +107,7 @@ func decodeEscapeKey(b []byte, isFinalInput bool) (keyPress, int) {
 	return keyPress{code: keyUnknown}, 1 + n
 }
 
-// decodeLongEscapeKey decodes the key at the beginning of b, and returns the key and its length in bytes. b must begin
+// decodeLongEscapeKey decodes the key with which b begins, and returns the key and its length in bytes. b must begin
 // with the first two bytes of an escape sequence that has three or more bytes. The length is 0 if b contains only the
 // beginning of the sequence. If isFinalInput is set, no more bytes will arrive, so an incomplete sequence is an unknown
 // key, and two bytes are the Escape key.

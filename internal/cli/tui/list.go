@@ -15,10 +15,12 @@ type hitList struct {
 	restoredName string
 }
 
-// setAnswer replaces the list of hits by f and chooses an entry. If l.restoredName is set, it chooses the entry with
-// this name. Otherwise, if isSameQuery is set, the query has not changed, and the entry that was chosen before stays
-// chosen. If this entry is gone, setAnswer chooses the entry that is now at its index. In all other cases, it chooses
-// the first entry.
+// setAnswer replaces the hits in the list by f, and chooses an entry by these rules:
+//   - If l.restoredName is set, setAnswer chooses the entry with this name and clears l.restoredName.
+//   - If l.restoredName is "" and isSameQuery is set (the query has not changed), the chosen entry stays chosen.
+//   - If the entry to choose by these two rules is not in f.Hits, setAnswer chooses the entry at the old index
+//     l.chosenIndex, or the last entry.
+//   - In all other cases, setAnswer chooses the first entry.
 func (l *hitList) setAnswer(f QueryResult, isSameQuery bool) {
 	was, ok := l.chosenHit()
 	l.QueryResult, l.hasSearchAnswer = f, true

@@ -18,8 +18,8 @@ func joinLines(s string) string {
 	return strings.Join(strings.Fields(termtext.EscapeHarmfulRunes(s)), " ")
 }
 
-// styleText returns s in the color of an escape sequence, which the argument code contains. If code is "", it returns s
-// unchanged.
+// styleText returns s in the color that the string code sets. The string code is an escape sequence of the terminal. If
+// code or s is "", styleText returns s unchanged.
 func styleText(code, s string) string {
 	if code == "" || s == "" {
 		return s

@@ -77,11 +77,13 @@ func (s *annotatedBlockSearch) runMethod(method annotatedBlockSearchMethod) anno
 const changedBlockConfidence = .49
 
 // findBlock returns the most probable position of the record's block in the new text. The argument contentBlobName is
-// git's name for the new text. If the file has not changed since the record was written, this is the old position.
-// Otherwise findBlock tries several methods in order, and uses the first method that finds a position. If the old
-// version of the file is known and contains the block, the methods compare the old version with the new text. Otherwise
-// they only search the new text for the lines of the block. findBlock returns noMatch for a record without lines, and
-// for a record about an empty file that is still empty.
+// git's name for the new text. findBlock returns noMatch for a record without lines, and for a record about an empty
+// file that is still empty.
+//
+// If the file has not changed since the record was written, findBlock returns the old position. Otherwise it tries
+// several methods in order, and uses the first method that finds a position. If the old version of the file is known
+// and contains the block, the methods compare the old version with the new text. If the old version is not known, they
+// only search the new text for the lines of the block.
 func (s *annotatedBlockSearch) findBlock(contentBlobName string) annotatedBlockMatch {
 	r := s.record
 	isEmptyFile := r.Span.Len() == 0 && len(s.newText.lines) == 0
@@ -124,7 +126,7 @@ func (r *Record) isBlockUnchangedIn(lines []string) bool {
 // is the file with the annotations of the deleted file. contentBlobName is the git hash of the text p.
 //
 // The result is true if an annotation in s was written for a file with exactly this hash. It is also true if at least
-// half of the annotated blocks of lines, and at least two of them, occur in p in the same order as in the deleted file.
+// half of the annotated line blocks, and at least two such blocks, occur in p in the same order as in the deleted file.
 // Blocks of archived annotations are not counted.
 func (p *indexedText) isProbablyRenamedFrom(s *sidecar, contentBlobName string) bool {
 	votes := 0

@@ -67,7 +67,7 @@ func (s *annotatedBlockSearch) blockCopiesOutsideLines(excludedLines []bool) []c
 	return out
 }
 
-// hasBlockCopyAt reports whether a copy of the annotated block begins at the line index firstLineIndex of the new text.
+// hasBlockCopyAt reports whether a copy of the annotated block begins at the line index firstLineIndex in the new text.
 // The slice firstLines contains the first lines of the block.
 //
 // A long block is stored without its middle, and s.record.OmittedBlockLines is then the number of lines in the middle.
@@ -176,9 +176,9 @@ func (f *oldVersion) possibleBlockStarts(oldSpan LineSpan, k *unchangedBlockLine
 	return []int{k.firstIndexInNewText, max(limit, k.firstIndexInNewText-k.linesBefore)}
 }
 
-// possibleBlockEnds returns the indexes in the new text at which the annotated block may end. Each index is the index
-// of the first line after the block. oldSpan contains the numbers of the block's lines in the old text. k describes
-// which of these lines are unchanged in the new text. The block must contain all unchanged lines.
+// possibleBlockEnds returns the possible ends of the annotated block in the new text. An end is the index of the first
+// line after the block. oldSpan contains the numbers of the block's lines in the old text. k describes which of these
+// lines are unchanged in the new text. The block must contain all unchanged lines.
 func (f *oldVersion) possibleBlockEnds(oldSpan LineSpan, k *unchangedBlockLines) []int {
 	end := k.lastIndexInNewText + 1
 	if k.linesAfter == 0 {
@@ -215,11 +215,12 @@ func (s *annotatedBlockSearch) findBlockReplacements() []candidateRange {
 	return s.reusedCandidates
 }
 
-// appendCandidateRanges appends ranges of lines to out. All ranges lie between the line index firstStart and the line
-// index lastStart, which is excluded. A range has lineCount lines, about a third more or about a third less. It is
-// shorter if there are fewer lines. The parameter assumedPosition is the assumed position of the annotated lines, and
-// each range gets its distance to this position. If there are no lines, or more than 8lineCount+40,
-// appendCandidateRanges returns out unchanged.
+// appendCandidateRanges appends candidate ranges of lines to out. The ranges begin at each line index from firstStart
+// on, and end at most at lastStart, which is excluded. For each start, the lengths lineCount, about lineCount plus a
+// third, and about lineCount minus a third are used. A range that begins at firstStart is cut off at lastStart. The
+// argument assumedPosition is the assumed position of the annotated lines. Each range contains its distance to this
+// position. If there are no lines between firstStart and lastStart, or more than 8*lineCount+40, appendCandidateRanges
+// returns out unchanged.
 func appendCandidateRanges(
 	out []candidateRange,
 	lineCount, firstStart, lastStart int,
@@ -275,10 +276,13 @@ func (s *annotatedBlockSearch) findSimilarRanges() []candidateRange {
 	return out
 }
 
-// countBlockPositionVotes returns how strongly the new text supports each possible position of the block's first line.
-// Each line of the block and of its context votes for a position if the line occurs in the new text: for the position
-// at which the block must begin so that this line is where it was found. A line with several occurrences divides its
-// weight of 1 among them. Spaces are ignored. Lines with few letters or with too many occurrences do not vote.
+// countBlockPositionVotes searches the new text for the place to which the annotated block has moved. For each possible
+// position of the block's first line, it returns the votes for this position.
+//
+// Each line of the block and of its context is looked up in the new text. Each occurrence is a vote for one position:
+// the position of the block's first line, if the block has moved together with the found line. The votes of one line
+// have the sum 1, so a line with several occurrences divides its weight among them. Spaces are ignored. Lines with few
+// letters or with too many occurrences do not vote.
 func (s *annotatedBlockSearch) countBlockPositionVotes() map[int]float64 {
 	r, p := s.record, s.newText
 	bare := p.lineOccurrencesIgnoringSpace()

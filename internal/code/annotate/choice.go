@@ -44,10 +44,13 @@ func (s *annotatedBlockSearch) matchUnchangedBlock(c candidateRange) annotatedBl
 	return m
 }
 
-// chooseMostlyUnchangedBlock returns the first and best element of the list candidates as a match if at least half of
-// the annotated block's lines are unchanged, or if the share of unchanged letters is at least
-// minLetterShareIfWordsChanged. Otherwise, it returns noMatch. It also returns noMatch if the block has only one line.
-// The words of the candidate may be less similar to the block than [minBlockSimilarity].
+// chooseMostlyUnchangedBlock returns the first element of the list candidates as a match. The list candidates must be
+// sorted, best first. The result is a match if at least half of the annotated block's lines are unchanged, or if the
+// share of unchanged letters is at least minLetterShareIfWordsChanged. The similarity of the words is not checked, so
+// it may be less than [minBlockSimilarity], because the unchanged lines are sufficient evidence.
+//
+// chooseMostlyUnchangedBlock returns noMatch if neither condition is true, if there is no candidate, or if the
+// annotated block has only one line.
 func (s *annotatedBlockSearch) chooseMostlyUnchangedBlock(candidates []candidateRange) annotatedBlockMatch {
 	n := s.record.Span.Len()
 	if len(candidates) == 0 || n < 2 {
@@ -151,10 +154,11 @@ func (s *annotatedBlockSearch) chooseMovedBlock(cs []candidateRange) annotatedBl
 	return m
 }
 
-// bestSimilarRange chooses among ranges of lines that are equally similar to the annotated block. The first range in
-// candidates must be at the position that is most probable for the block. bestSimilarRange chooses only among the
-// ranges at this position. It prefers the range with the most lines equal to the block's lines, and then the nearest
-// range that has as many lines as the block.
+// bestSimilarRange returns the best of several ranges of lines that are equally similar to the annotated block. The
+// first element of the list candidates must have the most probable position for the block. bestSimilarRange ignores the
+// ranges with a different assumedPositionRank, because their positions are less probable. Of the other ranges, it
+// prefers the range with the most lines equal to the block's lines, and then the nearest range that has as many lines
+// as the block.
 func bestSimilarRange(candidates []candidateRange) candidateRange {
 	best := candidates[0]
 	for _, c := range candidates[1:] {
@@ -176,9 +180,14 @@ func (c *candidateRange) isBetterThan(o *candidateRange) bool {
 		c.distanceToPosition < o.distanceToPosition
 }
 
-// chooseBlockReplacement chooses the new lines that replaced the annotated block, if they seem to be a new version of
-// the block. It chooses nothing if the new lines are more similar to other old lines that were deleted. It also
-// chooses nothing if the block is a short line and the lines around it have changed as well.
+// chooseBlockReplacement chooses one of the candidates cs, which are ranges of new lines. It chooses the range that is
+// most similar to the annotated block, because this range is probably the block's new version. It returns noMatch in
+// three cases:
+//   - There is no candidate.
+//   - The range is more similar to other old lines that were deleted than to the block.
+//   - The block is a single line with fewer than minLineLetters letters, the similarity of its words is below
+//     minEqualWordsSimilarity, and the share of unchanged lines around it is below minShortLineContextShare. Such a
+//     short line may resemble the range by chance.
 func (s *annotatedBlockSearch) chooseBlockReplacement(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -214,17 +223,17 @@ func (s *annotatedBlockSearch) chooseSimilarBlock(cs []candidateRange) annotated
 	return annotatedBlockMatch{c.lineSpan(), PlacedAfterEdit, confidence, "similar lines stand there"}
 }
 
-// mayBelongToLostBlockCopy reports whether the range c of the new text may come from a lost copy of the annotated
-// block. A lost copy is a copy of the block in the old text that is missing in the new text, for example because
-// several copies were merged into one. mayBelongToLostBlockCopy compares the lines around each lost copy in the old
-// text with the lines around c:
+// mayBelongToLostBlockCopy reports whether the new text's range c may come from a lost copy of the annotated block. A
+// lost copy is a copy of the block in the old text that is missing in the new text, for example because several copies
+// were merged into one. mayBelongToLostBlockCopy compares the lines around each lost copy in the old text with the
+// lines around c:
 //
 //   - If c matches a lost copy better than it matches the annotated block, the result is true.
 //   - If no lost copy matches c as well as the annotated block does, the result is false.
 //   - Otherwise c may come from the annotated block or from each lost copy that matches equally well.
-//     mayBelongToLostBlockCopy counts these old blocks, including the annotated block. It also counts the ranges in
-//     the new text that match the annotated block as well as c, including c. The result is true if there are fewer
-//     new ranges than old blocks.
+//     mayBelongToLostBlockCopy counts these old blocks, including the annotated block. It also counts the ranges in the
+//     new text that match the annotated block as well as c, including c. The result is true if there are fewer new
+//     ranges than old blocks.
 func (s *annotatedBlockSearch) mayBelongToLostBlockCopy(c candidateRange) bool {
 	f := s.oldVersion
 	if f.indexedOldText == nil {

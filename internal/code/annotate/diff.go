@@ -195,8 +195,10 @@ func (x *commitRangeComparison) setCommits(ctx context.Context, rangeText, headN
 	return err
 }
 
-// readComparedFile returns a file's content on one side of a comparison between two commits, or between a commit and
-// the working tree.
+// readComparedFile returns the content of a file in fileSet. The set fileSet contains the files of a commit or of the
+// working tree. If git has the content, readComparedFile returns the content from x.baseBlobs. Otherwise it reads the
+// file from the working tree, if fileSet.isWorkingTree is set. It returns an error if the content is not available, or
+// if git's content is longer than MaxFileBytes.
 func (x *commitRangeComparison) readComparedFile(fileSet *comparedFileSet, file string) ([]byte, error) {
 	data := x.baseBlobs.blobs[fileSet.blobsByPath[file]]
 	if data == nil && fileSet.isWorkingTree {
@@ -254,10 +256,11 @@ func (x *commitRangeComparison) changedFileJobs() []diffJob {
 	return jobs
 }
 
-// findFormerSidecars finds annotation files (sidecars) whose code file was renamed, although the annotation file was
-// not. It examines the older of the two compared commits. For each such annotation file, it adds the file's blob to
-// formerNameSidecars, under the present name of the code file. It sets BaseHasAnnotations if the commit contains any
-// annotation file.
+// findFormerSidecars finds annotation files whose code file was renamed after the older of the two compared commits. An
+// annotation file (a sidecar) contains the annotations of one code file and has a matching path. If the code file was
+// renamed and its annotation file was not, the commit contains an annotation file without a code file.
+// findFormerSidecars adds the blob of each such annotation file to formerNameSidecars, under the present name of the
+// code file. It sets BaseHasAnnotations if the older commit contains any annotation file.
 func (x *commitRangeComparison) findFormerSidecars(ctx context.Context) error {
 	var gone []string
 	for name := range x.baseFiles.blobsByPath {
@@ -499,9 +502,9 @@ func newTouchedLinesCheck(before, after []string) func(LineSpan) bool {
 	}
 }
 
-// FindTouchedAnnotations returns the annotations of lines that a change to a file would delete, modify or divide (see
-// [Store.Diff]). The function change receives the file's present content and returns the new content, or false if it
-// changes nothing.
+// FindTouchedAnnotations returns the annotations in a file whose lines an edit would delete, modify or divide (see
+// [Store.Diff]). The argument change is a function that makes the edit. It receives the file's present content and
+// returns the new content. If the function returns false, there is no edit, and the result is nil.
 func (b *Store) FindTouchedAnnotations(
 	ctx context.Context,
 	file string,

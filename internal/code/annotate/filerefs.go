@@ -155,7 +155,7 @@ func (o *uncheckedFileReference) readReferencedFile(b *Store) bool {
 		return true
 	}
 	if err != nil {
-		// The error contains the path, which is not trusted, so it is not reported.
+		// Report neither the error nor the path in it, because the path is not trusted.
 		r.Explanation = "it cannot be read"
 		if fi, err := b.worktree.Stat(o.referencedFile); err == nil && fi.IsDir() {
 			r.Explanation = "it is a directory, which is there; what is in it is not compared"
@@ -224,8 +224,9 @@ func (a *refChecker) reserveGitCall() bool {
 	return a.err == nil
 }
 
-// oldVersions returns the contents that the file may have had when the reference was written. explanation is a phrase
-// that says where the contents come from. isCertain is true if the file certainly belongs to this tree.
+// oldVersions returns the contents that the file may have had when the reference c was written. A reference is the
+// mention of a file in an entry. explanation is a phrase that says where the contents come from, or "". isCertain is
+// true if a content was found in this tree's git repository. In this case the file certainly belongs to this tree.
 func (a *refChecker) oldVersions(
 	c *fileref.CheckResult,
 	file string,

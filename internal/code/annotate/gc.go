@@ -28,10 +28,10 @@ type GCReport struct {
 }
 
 // GC archives an annotation if its lines are neither in HEAD nor in the working tree, which includes uncommitted
-// changes. GC restores an archived annotation if its lines exist again. It follows the renames that git reports.
-// Without git, or before the first commit, GC examines only the working tree. Then it searches for the lines of a
-// deleted file in all other files, like [Store.Lookup]. If dryRun is set, GC changes nothing and only returns the
-// report.
+// changes. GC restores an archived annotation if its lines exist again. GC follows the renames that git reports. If
+// there is no git, or before the first commit, GC examines only the working tree. In this case it searches for the
+// lines of a deleted file in all other files, like [Store.Lookup]. If dryRun is set, GC changes nothing and only
+// returns the report.
 //
 // GC skips and reports files that cannot be examined. These are files that are now binary or too long, files that were
 // deleted before a shallow clone's history begins, and deleted files in a tree of more than 5,000 files without git. If

@@ -17,9 +17,8 @@ type indexedText struct {
 	enclosingLineIndexes []int32 // for each line, the index of the line that encloses it; nil until first needed
 }
 
-// newIndexedText returns an index of the lines of a text. The parameter called in is a numberer, which assigns a number
-// to each line. The caller may use the same numberer for several texts, so that equal lines have equal numbers in all
-// texts.
+// newIndexedText returns an index of the given lines. The argument in assigns a number to each line. If a caller passes
+// the same lineAndWordNumberer for several texts, equal lines have equal numbers in all of these texts.
 func newIndexedText(in *lineAndWordNumberer, lines []string) *indexedText {
 	ids := in.lineIDs.LineIDs(lines)
 	return &indexedText{

@@ -27,7 +27,7 @@ type MergeResult struct {
 //
 // The result's field Data contains the merged file. It consists of the lines of base that neither side deleted, in
 // their order, and of the lines that either side added, sorted by time. If both sides added equal lines, or annotations
-// that differ only in time, commit and blob, Data contains only one of them.
+// that differ only in time, commit and blob, Data contains only one line.
 //
 // A line of base that only one side deleted is deleted, because a person may have had to erase it. If that side is
 // damaged, the line is kept, because the deletion may have been an accident. Lines that a newer version of oxbow wrote
@@ -105,7 +105,7 @@ type parsedMergeLine struct {
 	equalityKey string
 }
 
-// mergedFileVersion contains the lines of one of the three versions in the merge of an annotation file, without
+// mergedFileVersion contains the lines from one of the three versions in an annotation file's merge, without
 // duplicates.
 type mergedFileVersion struct {
 	parsedLines   []*parsedMergeLine

@@ -112,9 +112,9 @@ type Record struct {
 	Archived bool
 }
 
-// SetLines sets Block, Hash, Cut, Before, After and Scope. The argument lines must contain all lines of the file, in
-// the form of [SplitLines]. SetLines copies the lines whose numbers are in Span from this argument. It returns false
-// and does nothing if Span is empty or ends after the last line.
+// SetLines sets Block, BlockHash, OmittedBlockLines, LinesBefore, LinesAfter and EnclosingLines. The argument lines
+// must contain all lines of the file, as [SplitLines] returns them. The block consists of the lines whose numbers are
+// in Span. SetLines returns false and does nothing if Span is empty or ends after the last line.
 func (r *Record) SetLines(lines []string) bool {
 	if r.Span.Len() == 0 || r.Span.Last > len(lines) {
 		return false
@@ -132,7 +132,9 @@ func (r *Record) setLines(lines []string) {
 	r.EnclosingLines = FindEnclosingLines(lines, from)
 }
 
-// SetBlock sets Hash, Block and Cut. The argument contains all lines of the block.
+// SetBlock sets BlockHash, Block and OmittedBlockLines. The argument lines contains all lines of the block. If the
+// block has more than maxStoredBlockLines lines, Block contains only its first and last lines, and OmittedBlockLines is
+// the number of the lines in between. BlockHash covers all lines.
 func (r *Record) SetBlock(lines []string) {
 	r.BlockHash, r.OmittedBlockLines = hashLines(lines), 0
 	if len(lines) > maxStoredBlockLines {
@@ -151,7 +153,7 @@ func (r *Record) defaultID() string {
 		[]string{r.File, r.Span.String(), r.BlockHash, r.Why, r.Agent, r.Session, r.SourceRef},
 		r.RejectedAlternatives...,
 	) {
-		// Hash the length of each part as well, so that different parts never have the same hash.
+		// Hash the length of each part too, so that "ab" and "c" are not hashed like "a" and "bc".
 		fmt.Fprintf(h, "%d:%s", len(s), s)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])

@@ -95,7 +95,9 @@ func (b *Store) recoverSidecar(ctx context.Context, name string, dryRun bool) (r
 // maxBackupNames is the maximum number of names that unusedBackupName tries.
 const maxBackupNames = 1000
 
-// unusedBackupName returns the name of a file that does not exist, in the sidecar's directory.
+// unusedBackupName returns an unused file name for a backup of the damaged file filePath. The name is filePath with the
+// suffix ".damaged", followed by a number if other backups exist. If maxBackupNames backups exist, the error matches
+// fs.ErrExist.
 func (b *Store) unusedBackupName(filePath string) (string, error) {
 	for n := range maxBackupNames {
 		name := filePath + ".damaged"

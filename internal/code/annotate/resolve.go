@@ -75,8 +75,11 @@ func (b *Store) listDeletedSourceFiles(ctx context.Context, p *fileAnnotations) 
 	return nil
 }
 
-// findAnnotationsInContent searches the content for the annotations of the sidecars. Annotations of a deleted file
-// count only if that file was probably renamed to this file, or if their text is distinctive and unchanged.
+// findAnnotationsInContent searches the content of the file src.file for the annotations in src.sidecars. A sidecar is
+// a file that contains the annotations of one source file. Some of the sidecars belong to other source files, which
+// were deleted. An annotation from such a sidecar is used only in two cases:
+//   - The deleted file was probably renamed to src.file.
+//   - The annotated lines are distinctive, and src.file contains them unchanged.
 func (b *Store) findAnnotationsInContent(ctx context.Context, src *fileLookupSources) (*fileAnnotations, error) {
 	src.setLinesAndBlobName(b.usesSHA256())
 	p := &fileAnnotations{fileLookupSources: src}

@@ -41,8 +41,8 @@ func (r *Record) machineSignatureText() string {
 	return b.String()
 }
 
-// computeMachineSignature returns the mark of the record, an HMAC-SHA256. It proves that somebody with the key wrote
-// the record.
+// computeMachineSignature returns the record's signature, which is an HMAC-SHA256 in hexadecimal digits. The signature
+// proves that a program with this key wrote the record.
 func (r *Record) computeMachineSignature(key []byte) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(r.machineSignatureText()))
@@ -54,9 +54,9 @@ func (r *Record) isSignedWithKey(key []byte) bool {
 	return len(key) > 0 && hmac.Equal([]byte(r.MachineSignature), []byte(r.computeMachineSignature(key)))
 }
 
-// signRecords sets the field Mark of each annotation. The mark is a keyed hash that shows that this machine wrote
-// the annotation. If b has no function CreateMachineKey, signRecords does nothing. If CreateMachineKey returns no key,
-// it sets each mark to "".
+// signRecords sets the field MachineSignature of each record. The signature is a keyed hash that shows that this
+// machine wrote the record. If b.opts.CreateMachineKey is nil, signRecords does nothing. If CreateMachineKey returns no
+// key, signRecords sets each signature to "".
 func (b *Store) signRecords(ctx context.Context, records []Record) {
 	if b.opts.CreateMachineKey == nil || len(records) == 0 {
 		return
@@ -70,9 +70,9 @@ func (b *Store) signRecords(ctx context.Context, records []Record) {
 	}
 }
 
-// FindUnreviewedAnnotations reports, for each annotation, whether nobody has reviewed it: another machine wrote the
-// annotation, and the reviewed branch does not contain this annotation. If git fails, the reviewed branch counts as
-// empty.
+// FindUnreviewedAnnotations reports for each annotation in found whether it is unreviewed. An annotation is unreviewed
+// if two conditions are met. The annotation is not signed with this machine's key, so another machine wrote it. The
+// reviewed branch does not contain the annotation. If git fails, the reviewed branch counts as empty.
 func (b *Store) FindUnreviewedAnnotations(ctx context.Context, found []FoundAnnotation) []bool {
 	out := make([]bool, len(found))
 	var key []byte

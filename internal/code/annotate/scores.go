@@ -66,8 +66,8 @@ func (s *annotatedBlockSearch) scoreWordSimilarity(candidates []candidateRange) 
 	return candidates
 }
 
-// keepMostSimilarRanges returns the elements of the list candidates whose words are most similar to the words of the
-// annotated block. The order of the candidates does not change. The result is empty if no similarity reaches
+// keepMostSimilarRanges returns the elements of the list candidates whose words are most similar to the annotated
+// block's words. The order of the candidates does not change. The result is empty if no similarity reaches
 // minBlockSimilarity or, for a block of one line, minLineSimilarity. If several candidates are equally similar,
 // keepMostSimilarRanges sets equalLineCount of each to the number of lines that equal the block's lines.
 func (s *annotatedBlockSearch) keepMostSimilarRanges(candidates []candidateRange) []candidateRange {
@@ -240,7 +240,7 @@ func countLinesEqualByIndex(a, b []string) int {
 	return n
 }
 
-// wasMovedInLineGroup reports whether the annotated block was moved to newSpan as part of a larger group of lines. The
+// wasMovedInLineGroup reports whether the annotated block was moved to newSpan as part of a larger line group. The
 // group must have at least two lines and enough letters. In the diff, each of its lines must be deleted at the old
 // position and added at the new position. White space is ignored.
 func (f *oldVersion) wasMovedInLineGroup(oldSpan, newSpan LineSpan) bool {
@@ -265,7 +265,7 @@ func (f *oldVersion) wasMovedInLineGroup(oldSpan, newSpan LineSpan) bool {
 // These limits keep the comparison of a block with other lines fast.
 const (
 	maxLinesMovedTogether = 1000 // maximum number of lines in a group of lines that was moved together
-	// If more lines than this were replaced together with the block, a candidate is not compared with the other deleted
-	// lines among them. A candidate is a range of lines that may be the block in the new text.
+	// If more lines than this were replaced together with the block, a candidate is not compared with the remaining
+	// deleted lines among these lines. A candidate is a range of lines that may be the block in the new text.
 	maxComparedDeletedLines = 100
 )

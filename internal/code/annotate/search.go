@@ -23,17 +23,18 @@ type SearchHit struct {
 // Search returns the annotations of the whole tree that match the query, including archived annotations. The best
 // annotation comes first.
 //
-// Search first ranks the annotations by reasoning and rejected alternatives, as [oxbow.Memory.Recall] ranks entries.
-// If this search finds fewer annotations than the query's limit, Search appends annotations whose annotated lines of
-// code match the query. If the query contains no words, Search returns all annotations that match the filters, the
-// newest first.
+// Search first ranks the annotations by reasoning and rejected alternatives, as [oxbow.Memory.Recall] ranks entries. If
+// this search finds fewer annotations than the query's limit, Search appends annotations whose annotated lines of code
+// match the query. If the query contains no words, Search returns all annotations that match the filters, the newest
+// first.
 //
 // Search supports the filters of [oxbow.Memory.Recall]. A filter compares an annotation as if it were a note:
 //
 //   - the note's name is the annotation's ID
 //   - the note's creation time is the annotation's time
-//   - the note has the labels file (the file's present name), agent, model and profile, and an archived annotation
-//     also has the label archived:true
+//   - the note has four labels with the keys "file" (whose value is the file's present name), "agent", "model" and
+//     "profile"
+//   - an archived annotation also has the label archived:true
 func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]SearchHit, error) {
 	all, err := b.unlocatedAnnotations(ctx)
 	if err != nil {
@@ -97,8 +98,13 @@ func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, e
 	return oxbow.New(&foundAnnotationStore{all, reasoningSearchText}, nil).Diagnose(ctx, q)
 }
 
-// unlocatedAnnotations returns all annotations with the positions at which they were written, because finding the
-// present positions takes long. They are sorted by the path of the sidecar and then by time.
+// unlocatedAnnotations returns all annotations without finding their present positions, because that takes long. Each
+// annotation has the position at which it was written, and the placement NotPlaced. The annotations are sorted by the
+// path of the sidecar (the file in which they are stored) and then by time.
+//
+// If the annotated file no longer exists, unlocatedAnnotations finds out whether the file was renamed, and sets
+// CurrentFile to the new name. It does so for at most maxRenameQueries files. If a file has several annotations with
+// the same ID, only the first annotation is returned.
 func (b *Store) unlocatedAnnotations(ctx context.Context) ([]FoundAnnotation, error) {
 	var all []FoundAnnotation
 	seen := map[string]bool{}

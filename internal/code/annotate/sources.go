@@ -117,10 +117,15 @@ func (q *formerNamesQuery) waitForNames() ([]string, error) {
 	return q.names, q.err
 }
 
-// startFormerNamesQuery stores the HEAD commit in src, and starts a query that asks git for the file's former names. If
-// the names are already cached, it starts no query, and isCached is true. It also starts no query if the tree lacks a
-// git history or a HEAD commit, if git fails, or if no other file exists from which an annotation can come. In all
-// cases, q is not nil. If git cannot return the HEAD commit, q.err contains the error.
+// startFormerNamesQuery sets src.headCommit, and starts a query that asks git for the file's former names. If the
+// former names are already cached, it returns them in q.names, does not start the query, and sets isCached to true.
+//
+// It does not start the query in these cases either:
+//   - The tree has no git history or no HEAD commit.
+//   - git cannot return the HEAD commit. Then q.err and src.gitError contain the error.
+//   - No other file exists from which an annotation can come.
+//
+// In all cases, q is not nil.
 func (b *Store) startFormerNamesQuery(
 	ctx context.Context,
 	src *fileLookupSources,
@@ -169,11 +174,15 @@ func (b *Store) cacheFormerNames(cacheKey string, names []string) {
 	b.formerFileNames[cacheKey] = names
 }
 
-// possibleSourceFiles returns the files from which this file's annotations may come, because this file may be a renamed
-// or copied version of them. An annotated file F is included in each of these cases: F no longer exists, this file
-// contains a line from one of F's annotations, or an annotation of F has only short lines. Only the first
-// maxSourceFileSidecars annotation files are examined. If there are more annotation files, their annotated files are
-// included without a check. If the error is not nil, the list is incomplete.
+// possibleSourceFiles returns annotated files whose annotations may belong to the file src, because src may be a
+// renamed or copied version of the annotated file. An annotated file is returned if at least one of these conditions is
+// true:
+//   - The annotated file no longer exists.
+//   - A line from one of its annotations occurs in src.
+//   - One of its annotations has only short lines.
+//
+// Only the first maxSourceFileSidecars annotation files are examined. For each further annotation file, the annotated
+// file is returned without a check. If the error is not nil, the list files is incomplete.
 func (b *Store) possibleSourceFiles(ctx context.Context, src *fileLookupSources) (files []string, err error) {
 	var have map[string]bool // set of the lines in the content; nil until first needed
 	stands := func(r *Record) bool {
@@ -225,10 +234,10 @@ const (
 	maxDeletedFileSidecars = 200
 )
 
-// sidecarsOfDeletedFiles returns the sidecars, which contain the annotations, of files that do not exist. If a file was
-// renamed and the rename is not committed, its annotations are in such a sidecar. The list fileNames contains the names
-// of the annotated files. Both lists are in the order in which walkSidecars visits the sidecars, and have at most
-// maxDeletedFileSidecars elements.
+// sidecarsOfDeletedFiles returns the annotation files (sidecars) that belong to files that do not exist. If a file was
+// renamed and the rename is not committed, its annotations are in such a sidecar. The element i of fileNames is the
+// name of the annotated file for the element i of sidecars. Both lists are in the order in which walkSidecars visits
+// the sidecars, and have at most maxDeletedFileSidecars elements.
 func (b *Store) sidecarsOfDeletedFiles(ctx context.Context) (fileNames []string, sidecars []*sidecar, err error) {
 	err = b.walkSidecars(ctx, func(name string) error {
 		file, ok := fileOfSidecarPath(name)

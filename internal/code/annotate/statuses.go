@@ -194,7 +194,7 @@ func (l *annotationLocator) searchContent(ctx context.Context, file string, cont
 }
 
 // copyFoundAnnotations copies annotations from p to l.annotations. An annotation is copied only if its lines were found
-// in p and were not found for the same annotation in l.annotations (if Placed is NotPlaced).
+// in p, and if the lines of the same annotation in l.annotations were not found (its Placement is NotPlaced).
 func (l *annotationLocator) copyFoundAnnotations(p *fileAnnotations) {
 	found := map[string]FoundAnnotation{}
 	for _, f := range p.foundAnnotations {

@@ -107,8 +107,10 @@ func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
 	return r.readIndexNames(shared, fn)
 }
 
-// readIndex calls fn with each entry in an index file. It returns the path of the shared index that contains the
-// remaining entries, or "" if the index is not split.
+// readIndex calls the function fn with each entry in an index file of git. If git has split the index, the file
+// contains only some of the entries, and a second file (the shared index) contains the others. In this case, readIndex
+// returns the path of the shared index. Otherwise sharedIndexPath is "". If the file does not exist, readIndex returns
+// "" and no error.
 func (r *Repo) readIndex(file string, fn func(IndexEntry)) (sharedIndexPath string, err error) {
 	b, err := readFileStart(file, maxIndexBytes)
 	if errors.Is(err, fs.ErrNotExist) {

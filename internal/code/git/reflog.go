@@ -58,7 +58,7 @@ func (r *Repo) ReadReflogHeadMoves() []HeadMove {
 	return all
 }
 
-// parseReflogLine parses a line of git's reflog, which describes one move of HEAD. The line contains the commit before
+// parseReflogLine parses a line in git's reflog, which describes one move of HEAD. The line contains the commit before
 // the move, the commit after the move, the committer's name and address, the time, the time zone, and after a tab the
 // description. The bool result is false if the line does not have this form.
 func parseReflogLine(line string) (HeadMove, bool) {

@@ -51,8 +51,8 @@ var (
 )
 
 // ResolveRevision returns the commit that a revision names. The parameter name contains a branch, a tag, a reference,
-// an abbreviated commit name, or @ for HEAD, optionally followed by ~N and ^N. If ctx ends, the error may be that of
-// ctx. All other errors match [ErrNoCommit].
+// an abbreviated commit name, or @ for HEAD, optionally followed by ~N and ^N. If ctx ends, the error may be ctx's
+// error. All other errors match [ErrNoCommit].
 func (r *Repo) ResolveRevision(ctx context.Context, name string) (string, error) {
 	m := revisionPattern().FindStringSubmatch(name)
 	if m == nil {

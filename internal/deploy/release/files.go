@@ -104,8 +104,8 @@ func (r release) checkBinary(b builtProgram) (modules int, size int64, err error
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	// A build with -trimpath does not record -ldflags. Therefore the flags -s and -w are checked by the tables that
-	// they remove, and the revision is checked with "oxbow version".
+	// With -trimpath, the build information does not contain -ldflags. Therefore checkHasNoSymbols below detects the
+	// flags -s and -w, which remove the symbol tables.
 	isReproducible := settings["-trimpath"] == "true" && settings["CGO_ENABLED"] == "0"
 	if !isReproducible || settings["vcs.revision"] == "" {
 		err = fmt.Errorf("it was built with %v", settings)

@@ -40,15 +40,16 @@ const maxTaintedEntryBytes = 64 << 10
 // comparing a new text with it takes too long.
 var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 
-// EachRepeatedEntry compares the texts with all entries of the store that others wrote or for which nobody vouches. If
-// a text repeats such an entry, EachRepeatedEntry calls onRepeat with the entry e and the index i of the text. An entry
-// never counts as a repetition of itself. If a text repeats several entries with the same origin (see entryOriginHash),
-// EachRepeatedEntry may call onRepeat for only one of them.
+// EachRepeatedEntry compares the texts with the entries of the store that others wrote or for which nobody vouches. If
+// texts.ComparesOnlyTaintedEntries is set, it compares them only with entries that are labeled as tainted, because an
+// agent wrote them after it had read text by others. If a text repeats an entry, EachRepeatedEntry calls onRepeat with
+// the entry e and the index i of the text. An entry never counts as a repetition of itself. If a text repeats several
+// entries with the same origin (see entryOriginHash), EachRepeatedEntry may call onRepeat for only one of them.
 //
-// If the store is a log, EachRepeatedEntry uses the index. It may also write the index file, if writerMemory is not nil
-// and the file lacks many entries. writerMemory must be a memory that uses the same log. If the store is not a log,
-// EachRepeatedEntry reads the entries by others. It returns ErrTooManyEntries if these entries have more than 32 MiB of
-// text.
+// If the store is a log, EachRepeatedEntry uses the index x to find the entries. It may also write the file of this
+// index, if writerMemory is not nil and the file lacks many entries. writerMemory must be a memory that uses the same
+// log. If the store is not a log, EachRepeatedEntry reads all these entries. In this case it returns ErrTooManyEntries
+// if the entries have more than 32 MiB of text.
 func (x *Index) EachRepeatedEntry(
 	ctx context.Context,
 	store oxbow.Store,
@@ -97,10 +98,10 @@ func EachTaintedEntry(ctx context.Context, store oxbow.Store, fn func(*oxbow.Ent
 	})
 }
 
-// EachRepeatedEntryIn compares the texts with entries that the caller chooses. It calls the function eachEntry once.
-// eachEntry must call its argument compare with each chosen entry. If the text with index i repeats the entry e,
-// EachRepeatedEntryIn calls onRepeat with e and i. EachRepeatedEntryIn returns the error of eachEntry. See also
-// EachRepeatedEntry, which chooses the entries itself.
+// EachRepeatedEntryIn compares the texts with entries that the caller chooses. It calls the function eachEntry once,
+// with a function compare. eachEntry must call compare for each entry that it wants to compare. If the text with index
+// i repeats the entry e, EachRepeatedEntryIn calls onRepeat with e and i. EachRepeatedEntryIn returns the error of
+// eachEntry. See also EachRepeatedEntry, which chooses the entries itself.
 func (t *Texts) EachRepeatedEntryIn(
 	eachEntry func(compare func(*oxbow.Entry) error) error,
 	onRepeat func(e *oxbow.Entry, i int),
@@ -191,8 +192,10 @@ func (c *textComparison) repeatComparison() *fingerprint.RepeatFinder {
 	return c.fingerprints
 }
 
-// compareAllEntries compares the texts with all entries that have foreign text. It returns ErrTooManyEntries after
-// reading more than maxBytes bytes.
+// compareAllEntries compares the new texts in c.texts with all entries whose text is foreign, which means that others
+// wrote the text or that nobody vouches for it. If c.texts.ComparesOnlyTaintedEntries is set, it compares the new texts
+// only with tainted entries, which an agent wrote after it had read text by others. It reports each entry that a new
+// text repeats. It returns ErrTooManyEntries if the contents of the entries have more than maxBytes bytes.
 func (c *textComparison) compareAllEntries(ctx context.Context, store oxbow.Store, maxBytes int) error {
 	terms := filterTermsByReason
 	if c.texts.ComparesOnlyTaintedEntries {

@@ -183,7 +183,7 @@ func eachEntryMerge(c *oxbow.Change, fn func(gone, kept int)) {
 const maxLineageSteps = 8
 
 // followEdgesBothWays returns the two results of [FindLineage]: the edges toward the entry's sources, and the edges
-// toward the entries made from it. findEdges must return all edges that start or end at one of the given entries.
+// toward the entries made from it. findEdges must return all edges that start or end at a given entry.
 func followEdgesBothWays(
 	name string,
 	findEdges func(map[string]bool) ([]Edge, error),
@@ -217,11 +217,11 @@ func (w edgeFollower) edgeEntriesInWalkOrder(e Edge) (near, far string) {
 	return e.SourceName, e.EntryName
 }
 
-// followEdges returns the edges that can be reached from an entry in at most maxLineageSteps steps. The parameter name
-// is the name of this entry. An edge connects an entry with a source from which the entry was made. If
-// w.isTowardSources is set, each step leads from an entry to its sources. Otherwise each step leads from a source to
-// the entries that were made from this source. The list found must contain all edges that begin or end at the first
-// entry.
+// followEdges returns the edges that can be reached from the entry called name in at most maxLineageSteps steps. An
+// edge connects an entry with a source from which the entry was made. If w.isTowardSources is set, each step leads from
+// an entry to its sources. Otherwise each step leads from a source to the entries that were made from it. The caller
+// passes in the list found all edges that begin or end at the entry called name. If w.findEdges fails, followEdges
+// returns the error.
 func (w edgeFollower) followEdges(name string, found []Edge) (edges []Edge, err error) {
 	seen, at := map[string]bool{name: true}, map[string]bool{name: true}
 	for step := 1; ; step++ {

@@ -64,7 +64,7 @@ func decodeHash(s string) (hash [32]byte, ok bool) {
 	return [32]byte(b), true
 }
 
-// keyFileHead is the decoded first page of a key file, which is an index of a memory's history. The page contains the
+// keyFileHead is a key file's decoded first page. A key file is an index of a memory's history. The page contains the
 // last change in the file and the sizes of the file's tables.
 type keyFileHead struct {
 	unicodeVersion                      string

@@ -38,9 +38,9 @@ func nameKey(name string) versionKey {
 	return newVersionKey(mixHashes(stableHash(b, len(name)), 1))
 }
 
-// appendWordSequenceKeys appends a key for each sequence of wordsPerGram words in a text. A sequence's key is the
-// smallest hash of the shorter sequences in it, which have wordsPerVersionKey words each. A key that equals the last
-// key in keys is not appended.
+// appendWordSequenceKeys appends a key to keys for each sequence of wordsPerGram consecutive words in the text. The key
+// is computed from smaller sequences: each sequence of wordsPerVersionKey words in the sequence has a hash, and the key
+// is the smallest of these hashes. A key is not appended if it equals the last key in keys.
 func (s *wordGramHasher) appendWordSequenceKeys(keys []versionKey, text string) []versionKey {
 	if !s.tryHashASCII(text) {
 		s.hashWords(splitWords(text))
@@ -63,9 +63,10 @@ func (s *wordGramHasher) appendWordSequenceKeys(keys []versionKey, text string) 
 	return keys
 }
 
-// eachVersionKey calls add for each key by which a version in the change can be found in an index of the history. i is
-// the version's index in the change. A version has keys for its words, its name, and the names in its source labels.
-// If the change merged two entries, each version also has a key for the other entry's name.
+// eachVersionKey calls the function add with each key of each version in the change c. The argument i of add is the
+// index of the version in c.Versions. In an index of the history, versions are found by these keys. A version has keys
+// for its words, its entry's name, and the names in its source labels. If the change merged two entries, the version of
+// each entry also has a key for the name of the other entry.
 func (s *wordGramHasher) eachVersionKey(c *oxbow.Change, add func(i int, k versionKey)) {
 	var keys []versionKey
 	for i := range c.Versions {

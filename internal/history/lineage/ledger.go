@@ -71,7 +71,7 @@ func (s *ShownText) SourceLabelValue() string {
 }
 
 // AddTexts adds texts to the ledger, each cut to its first maxShownTextBytes/2 bytes. If the ledger is full, it drops
-// the oldest texts. On a nil Ledger, AddTexts does nothing.
+// the oldest texts. On a nil ShownTextLedger, AddTexts does nothing.
 func (l *ShownTextLedger) AddTexts(texts ...ShownText) {
 	if l == nil {
 		return

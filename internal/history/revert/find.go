@@ -22,7 +22,7 @@ type VersionSelection struct {
 	SelectsVersion func(c *oxbow.Change, v *oxbow.Version) bool
 
 	// SelectsSource reports whether a value of the label [lineage.SourceLabel] names something outside the memory, such
-	// as a turn of a session, from which all entries are to be reverted. If SelectsSource is nil, only SelectsVersion
+	// as a session's turn, from which all entries are to be reverted. If SelectsSource is nil, only SelectsVersion
 	// counts.
 	SelectsSource func(value string) bool
 
@@ -82,8 +82,9 @@ type revertLogWindow struct {
 	selectedChanges         []uint64    // numbers of the changes with a version that the caller wants to revert
 }
 
-// readRevertLogWindow reads the first change with a version that sel wants to revert, and all later changes. It also
-// reads the memory as it was before that change. It returns nil if sel selects no version.
+// readRevertLogWindow reads a part of the log. The part begins with the oldest change that contains a version selected
+// for the revert by sel. It ends with the newest change. readRevertLogWindow also opens the memory in the state before
+// the oldest of these changes. It returns nil without an error if sel selects no version.
 func readRevertLogWindow(ctx context.Context, h oxbow.Historian, sel *VersionSelection) (*revertLogWindow, error) {
 	first := uint64(0)
 	for c, err := range h.Log(ctx) {
@@ -203,9 +204,12 @@ func getEntryOrNil(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entr
 }
 
 // findCopiedVersions finds the versions in w whose text was copied from a version to revert, and sets their field
-// derivedVersion. If a later version has words in common with a version to revert, the words may also have been in the
-// memory before. Therefore findCopiedVersions must find out when these words first occurred. This is expensive, because
-// it reads all entries, so findCopiedVersions does so only if there are such words.
+// derivedVersion.
+//
+// A later version may have words in common with a version to revert although it was not copied from that version,
+// because older entries may contain the same words. Therefore findCopiedVersions must find out in which change these
+// words first occurred. For this, it reads all entries that existed before the first version to revert. This is
+// expensive, so findCopiedVersions does it only if some versions have words in common.
 func (w *revertLogWindow) findCopiedVersions(ctx context.Context, sel *VersionSelection) error {
 	shared := w.traceCopiedVersions(sel, nil)
 	if len(shared) == 0 {
@@ -235,9 +239,9 @@ func (w *revertLogWindow) findCopiedVersions(ctx context.Context, sel *VersionSe
 	return nil
 }
 
-// copiedTextTracer is used to follow text through the memory. It reads one version after the other. It records the
-// words that were written by the versions to revert, and the words that were written by later versions that copied from
-// these versions.
+// copiedTextTracer is used to follow text through the memory. It reads the versions in order. It records the words that
+// were written by the versions to revert, and the words that were written by later versions that copied from these
+// versions.
 type copiedTextTracer struct {
 	versionsToRevert *VersionSelection
 	// number of the change in which each sequence of six words first occurred (nil while these numbers are not yet
@@ -345,7 +349,7 @@ func (t *copiedTextTracer) recordVersionText(n *loggedVersion) {
 
 // addedWordHashes returns the hashes of the words that the version n added to the entry: the words that the previous
 // version does not contain. If there is no previous version, or if n removes the entry, it returns the hashes of all
-// words of the content.
+// words in the content.
 func addedWordHashes(n *loggedVersion) []lineage.WordGram {
 	if n.previousEntry == nil || n.Verb == oxbow.VerbRemove {
 		return lineage.HashWordGrams(n.Entry.Content)
@@ -377,9 +381,15 @@ func (t *copiedTextTracer) findCopySource(n *loggedVersion) (sourceName, recogni
 	return "", ""
 }
 
-// findSourceInLabels returns the value of a source label that the version n added to its entry. The value is returned
-// only if it names a version to revert, a version that was made from such a version, or a source that the caller
-// selected, such as a turn. The result is "" if n added no such label.
+// findSourceInLabels returns the value of a source label that the version n added to its entry. A source label names
+// the text from which a version was made. findSourceInLabels returns a value only if the value names one of these
+// sources:
+//
+//   - a version that is to be reverted
+//   - a version that was made from a version that is to be reverted
+//   - a source outside the memory that the caller selected, such as a turn
+//
+// If n added no label with such a value, findSourceInLabels returns "".
 func (t *copiedTextTracer) findSourceInLabels(n *loggedVersion) string {
 	for _, v := range n.Entry.Values(lineage.SourceLabel) {
 		if n.previousEntry != nil && slices.Contains(n.previousEntry.Values(lineage.SourceLabel), v) {
@@ -407,9 +417,10 @@ func (t *copiedTextTracer) isAffectedVersion(source string) bool {
 	return ok && first != nil && first.Seq <= seq
 }
 
-// findSourceByText returns the version from which the new text of n was copied, or "" if it finds none. It considers
-// only versions that are to be reverted, and versions that were made from them. It also records, in
-// laterVersionWordHashes, the hashes of the words that n has in common with such a version.
+// findSourceByText returns the name of the version from which the text of version n was copied. It returns "" if it
+// finds no such version, or if n did not change the entry's content. The possible sources are versions that are to be
+// reverted, and versions whose text was copied from them. A source is recognized by six consecutive words that also
+// occur in n. findSourceByText adds the hashes of all such words to laterVersionWordHashes.
 func (t *copiedTextTracer) findSourceByText(n *loggedVersion) (sourceName string) {
 	if n.previousEntry != nil && n.previousEntry.Content == n.Entry.Content {
 		return ""
@@ -428,8 +439,8 @@ func (t *copiedTextTracer) findSourceByText(n *loggedVersion) (sourceName string
 }
 
 // areWordsNewSince reports whether the six consecutive words with the hash wordHash first occurred in the memory in
-// change number changeNumber or later. If the words never occurred, it returns false. If the first occurrences of all
-// words were not determined yet, it returns true.
+// change number changeNumber or later. If these words never occurred, it returns false. If t.firstChangeByGram is nil,
+// the first occurrences were not determined, and areWordsNewSince returns true.
 func (t *copiedTextTracer) areWordsNewSince(wordHash lineage.WordGram, changeNumber uint64) bool {
 	if t.firstChangeByGram == nil {
 		return true
@@ -438,9 +449,10 @@ func (t *copiedTextTracer) areWordsNewSince(wordHash lineage.WordGram, changeNum
 	return ok && first >= changeNumber
 }
 
-// markMerges finds merges in the versions of one change. In a merge, an entry is removed and its name becomes an alias
-// of another entry. If one of the merged entries contains text of a version to revert, markMerges marks the new
-// versions of all merged entries as copied from that version.
+// markMerges finds merges in the versions of one change, which are passed in nodes. In a merge, one or more entries are
+// removed, and their names become aliases of another entry. If an entry in a merge contains text of a version that will
+// be reverted, this text may now be in the merged entry. In this case, markMerges marks the new versions of all entries
+// in the merge as copied from the reverted version.
 func (t *copiedTextTracer) markMerges(nodes []*loggedVersion) {
 	gone := map[string]*loggedVersion{}
 	for _, n := range nodes {

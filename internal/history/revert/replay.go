@@ -76,10 +76,13 @@ func (r *entryChangeReplay) hadContent(content string) bool {
 	return isBad || r.textsOfKeptVersions[content]
 }
 
-// reapplyChange applies a change to r.entry, which lacks the reverted changes. It is the change from n.previousEntry to
-// the version n. reapplyChange returns the new entry, or nil if the entry would not exist. It replaces only the parts
-// of the entry that the change modified. If the change restored an earlier text that is now reverted, reapplyChange
-// uses the text that replaces the reverted text (see replacementByRevertedText).
+// reapplyChange applies the change that the version n made to r.entry. r.entry is the entry as it would be without the
+// reverted versions. The change is the difference between n.previousEntry and n.Entry. reapplyChange returns the
+// resulting entry, or nil if the entry would not exist. It modifies only the parts of the entry that the change
+// modified.
+//
+// The change may have restored a text that only reverted versions contain. In this case, reapplyChange uses the entry
+// that r.replacementByRevertedText contains for this text.
 func (r *entryChangeReplay) reapplyChange(n *loggedVersion) *oxbow.Entry {
 	old := oxbow.Entry{}
 	if n.previousEntry != nil {
@@ -102,9 +105,14 @@ func (r *entryChangeReplay) reapplyChange(n *loggedVersion) *oxbow.Entry {
 	return &e
 }
 
-// contentAfterChange returns the text that r.entry gets if the change of the version n is applied to it. The parameter
-// previousContent is the text that the entry had right before the version n was written. ok is false if the entry would
-// not exist.
+// contentAfterChange applies the change that version n made to the entry r.entry, and returns the resulting text. The
+// parameter previousContent is the entry's text right before version n was written.
+//   - If version n did not change the text, the result is the text of r.entry.
+//   - If version n restored a text that is now reverted, the result is the text that replaces the reverted text.
+//   - If version n edited an existing text, its edit is merged into the text of r.entry.
+//   - In all other cases, and if the merge fails, the result is the text of version n.
+//
+// The result ok is false if the entry would not exist.
 func (r *entryChangeReplay) contentAfterChange(n *loggedVersion, previousContent string) (content string, ok bool) {
 	content = n.Entry.Content
 	if n.previousEntry != nil && content == previousContent {

@@ -56,9 +56,11 @@ func NewSnapshotComparison(file io.ReaderAt, tables *pagefile.Reader, labelSetTe
 
 // AddEntry compares the rows of an entry with the rows in the snapshot file. The argument labelSetText encodes the
 // entry's kind and those labels of the entry that TableLabelSets stores. The field e.LabelSetNumber is ignored. The
-// arguments nameHash and aliasHashes are the hashes of the entry's name and aliases. AddEntry returns false if the file
-// has other rows. The caller must then not call Finish, but FirstDifferentTable, which returns the first table that
-// differs.
+// arguments nameHash and aliasHashes are the hashes of the entry's name and aliases.
+//
+// AddEntry returns false if a table in the file is known to differ. In this case the caller must call
+// FirstDifferentTable, which returns this table, instead of FinishComparison. If AddEntry returns true, the tables may
+// still differ, because AddEntry compares only whole pages. FinishComparison compares the rest.
 func (c *SnapshotComparison) AddEntry(e *EntryRow, labelSetText string, nameHash uint64, aliasHashes []uint64) bool {
 	appendEntry(c.entries.Writer, e)
 	number, known := c.labelSetNumbers[labelSetText]
@@ -124,9 +126,9 @@ func (c *SnapshotComparison) FinishComparison(
 	return c.FirstDifferentTable(), err
 }
 
-// expectedLabelSets returns the expected content of TableLabelSets. The table contains the label sets that at least one
-// entry has, in ascending order and without repetitions. A label set is an encoded combination of an entry's kind and
-// those of its labels that the table stores.
+// expectedLabelSets returns the content that TableLabelSets should have. The table contains each label set that at
+// least one entry has, in ascending order and without repetitions. A label set encodes an entry's kind and the entry's
+// labels. It omits labels that the table does not store.
 func (c *SnapshotComparison) expectedLabelSets() (table []byte) {
 	var used []string
 	for n, text := range c.labelSetTexts {
@@ -211,9 +213,9 @@ func (c *SnapshotComparison) eachRow(tableNumber int, fn func(row []byte)) error
 	})
 }
 
-// finishTable compares the last page and the number of rows of the table t with the table in the snapshot file. If they
-// differ, it sets isTableDifferent for the table. Otherwise, if writing failed, it stores the error in err, unless err
-// already contains one.
+// finishTable compares the last page of the table t and its number of rows with the table in the snapshot file. If they
+// differ, it sets isTableDifferent for the table. If they do not differ but flushing t.out failed, it stores this error
+// in the variable to which err points, unless the variable already contains an error.
 func (c *SnapshotComparison) finishTable(t *comparedTable, rows int, err *error) {
 	t.FinishPage()
 	flushErr := t.out.Flush()
@@ -246,5 +248,6 @@ func (t *comparedTable) writeBytes(b []byte) {
 	t.byteCount += len(b)
 }
 
-// hasDifferentPage reports whether a page with the expected rows differs from the page in the snapshot file.
+// hasDifferentPage reports whether a page of the table in the snapshot file differs from the page that was computed
+// from the expected rows. Page 0 does not count. FirstDifferentPage is 0 if no such page was found.
 func (t *comparedTable) hasDifferentPage() bool { return t.pageComparer.FirstDifferentPage > 0 }

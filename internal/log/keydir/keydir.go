@@ -232,8 +232,8 @@ func (r *Rows) decodeValidKey(table int, row []byte) (TableKey, bool) {
 	return k, !r.HiddenIDs[k.IDOrChangeNumber]
 }
 
-// countRows returns how many rows a table of the new snapshot has: the new keys, and the rows of the previous snapshot
-// that are still valid.
+// countRows returns how many rows a table in the new snapshot has: the new keys, and the previous snapshot's rows that
+// are still valid.
 func (r *Rows) countRows(table int, keys []TableKey) int {
 	n := len(keys)
 	r.eachPreviousSnapshotRow(table, func(_ int, row []byte) {
@@ -309,7 +309,10 @@ func newByteJoiner() func(rest, page []byte) []byte {
 	}
 }
 
-// eachText implements EachText and EachTextBytes. The function join returns rest and the bytes of a page, concatenated.
+// eachText implements EachText and EachTextBytes. It calls fn with the number i and the text of each entry in f, until
+// fn returns false. If the file does not contain exactly one complete text for each entry, eachText records
+// errInconsistentTables in f. The argument join is a function that appends the bytes of a page to its argument rest,
+// the incomplete text from the pages before.
 func eachText[T string | []byte](
 	f *pagefile.Reader,
 	join func(rest T, page []byte) T,
@@ -337,9 +340,12 @@ func EachLabelSet(f *pagefile.Reader, fn func(text []byte)) {
 	}
 }
 
-// eachTextInTable calls fn with each text in a table that contains texts after their lengths, until fn returns false.
-// The function appendPage returns rest and the bytes of a page, concatenated. count is the number of calls. isComplete
-// is false if the bytes after the last of these texts are not a whole text.
+// eachTextInTable calls fn with the number and the text of each text in a table, until fn returns false. Each text in
+// the table follows its length. The argument appendPage is a function that appends the bytes of a page to its argument
+// rest, the incomplete text from the pages before.
+//
+// The result count is the number of calls of fn. isComplete is false if the table ends within a text. The caller must
+// ignore isComplete if fn has returned false.
 func eachTextInTable[T string | []byte](
 	f *pagefile.Reader,
 	table int,
@@ -429,7 +435,7 @@ type tableWriter struct {
 	// for each element of Rows.Entries: its row in TableEntries of the file that is being written
 	newEntryRowNumbers []uint32
 	// For each row of TableEntries in the previous snapshot, its row number in the file that is being written. If the
-	// old row is outdated and therefore not copied, the number is that of the row that is written next.
+	// old row is outdated and therefore not copied, it is the number that the row written next has.
 	previousEntryRowNumbers []uint32
 }
 

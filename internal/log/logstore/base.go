@@ -20,7 +20,7 @@ const maxBaseRecordEntryBytes = 1 << 10
 const opIDsPerBaseRecord = 256
 
 // initialEntryWriter creates the records with which a compacted log begins. They contain the kept entries. Each record
-// can be decoded without the other records.
+// can be decoded without any other record.
 type initialEntryWriter struct {
 	emitRecord       func(b []byte, ops []loggedOp) error
 	recordBodiesHash hash.Hash // hash of all records' bodies

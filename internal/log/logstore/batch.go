@@ -16,7 +16,7 @@ type commitBatch struct {
 	// entries that staged changes write, by name (nil if a staged change removes the entry)
 	stagedByName map[string]*store.Entry
 	removedNames map[string]uint64
-	// op IDs of the staged changes, each with its change; the key is a digest of the ID
+	// op IDs of the staged changes, each with its change; the key is the ID's digest
 	opIDs       map[string]opIDWithChange
 	nextEntryID uint64
 	seq         uint64 // number of the change that is staged now
@@ -57,8 +57,10 @@ func (g *commitBatch) completeStagedChange(opID string) {
 	g.rollbackSteps = g.rollbackSteps[:0]
 }
 
-// changeWithOpID returns the number of the earlier change that was made with this op ID, or 0 if the ID is new. If the
-// ID belongs to a different call, the error is [store.ErrOpIDUsed].
+// changeWithOpID returns the number of the earlier change that was made with opID. It returns 0 if opID is "" or if no
+// change was made with opID. An op ID identifies a call and its arguments. If the call was already made with different
+// arguments, the stored ID has the same [store.OpIDKey] but is not equal to opID. The error is then
+// [store.ErrOpIDUsed].
 func (g *commitBatch) changeWithOpID(opID string) (uint64, error) {
 	if opID == "" {
 		return 0, nil
@@ -131,8 +133,9 @@ func (g *commitBatch) setEntryForName(name string, e *store.Entry) {
 	}
 }
 
-// findOwner returns the name of an entry that has the argument word as its name or alias. The argument ignoredName is
-// the name of an entry that findOwner ignores. ok is false if there is no such entry.
+// findOwner searches for an entry whose name is equal to the parameter word, or that has this word as an alias. It
+// returns the name of the entry. The entry with the name ignoredName is ignored. The result ok is false if no entry is
+// found. Entries that this batch changes are examined as they will be after the change.
 func (g *commitBatch) findOwner(word, ignoredName string) (name string, ok bool) {
 	if word != ignoredName && g.findEntry(word) != nil {
 		return word, true

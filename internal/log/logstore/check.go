@@ -26,11 +26,13 @@ import (
 
 // Check implements [store.Checker].
 //
-// Other processes may write, compact or redact during the check. A problem that a pass over the files finds may
-// therefore be an unfinished write. If the first pass finds a problem, Check repeats the pass while it prevents other
-// processes from changing the files, and returns the result of this pass. If it cannot prevent this, it repeats the
-// pass until a pass finds no problem, or until two passes in a row find the same problems. After maxCheckPasses
-// repetitions, Check returns the last result with an error, which matches [store.ErrBusy] if no other error occurred.
+// Other processes may write, compact or redact during the check. If a pass over the files finds a problem, the problem
+// may be only an unfinished write. Therefore Check repeats the pass, and tries to block all other writers during the
+// pass. If they were blocked, Check returns the result of this pass.
+//
+// If they could not be blocked, Check repeats the pass. It ends when a pass finds no problem, or when two passes in a
+// row find the same problems. After maxCheckPasses repetitions, Check returns the last result with an error. The error
+// matches [store.ErrBusy] if no other error occurred.
 func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 	look, err := d.runCheckPass(ctx)
 	if err == nil && look.foundNoProblem() {

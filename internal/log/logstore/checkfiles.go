@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// checkedFiles are the snapshot and the other files derived from the log. A check of the store compares them with the
+// checkedFiles are the snapshot and all further files derived from the log. A check of the store compares them with the
 // log.
 type checkedFiles struct {
 	db       *DB

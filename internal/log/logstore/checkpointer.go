@@ -47,8 +47,8 @@ type snapshotScheduler struct {
 	storeCallCount        atomic.Int64   // number of calls of the store so far, up to Options.LongRunningCallThreshold
 }
 
-// countCall counts a call of one of the store's methods. At the call with the number LongRunningCallThreshold, it
-// starts onLongRunningProcess in a goroutine. Later calls are not counted.
+// countCall counts a call of a store method. At the call with the number LongRunningCallThreshold, it starts
+// onLongRunningProcess in a goroutine. Later calls are not counted.
 func (c *snapshotScheduler) countCall() {
 	if c.storeCallCount.Load() < c.opts.LongRunningCallThreshold &&
 		c.storeCallCount.Add(1) == c.opts.LongRunningCallThreshold {

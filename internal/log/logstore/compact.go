@@ -220,8 +220,9 @@ func (c *compaction) copyLog() (err error) {
 	return c.writeSnapshot()
 }
 
-// addEntryRows adds a snapshot row for each entry whose last version is in the record at this offset. ops are the ops
-// of the record.
+// addEntryRows adds a snapshot row for each entry whose newest version is in one record of the log. The list ops
+// contains the operations of this record, and the argument offset is the record's offset in the new log. An operation
+// is skipped if it removes an entry, or if the content of its version was erased.
 func (c *compaction) addEntryRows(ops []loggedOp, offset int64) {
 	for _, p := range slices.Backward(ops) {
 		e := p.entry
@@ -549,7 +550,7 @@ func (d *DB) compact(
 	})
 }
 
-// removeStaleDerivedFiles removes each derived file that the compaction makes invalid. For the other derived files, it
+// removeStaleDerivedFiles removes each derived file that the compaction makes invalid. For all other derived files, it
 // removes only the temporary files. The caller must hold the lock between processes.
 func (d *DB) removeStaleDerivedFiles(s *compactionSurvey) error {
 	for _, k := range d.opts.DerivedFileKinds {

@@ -85,8 +85,9 @@ func (r *recentDeltas) forgetOldest(limit int) {
 }
 
 // findLaterDeltaSteps returns the changes of entries after the position p, as a list of steps. Each step contains the
-// changes from its startPosition to the next position. The bool result is false if no step in memory begins at p,
-// because the list contains only recent steps. The caller must then read the entries again.
+// changes from its startPosition to the startPosition of the next step. If p is the newest position, the list is empty.
+// The second result is false if p is older than all steps in r, because r contains only recent steps. The caller must
+// then read the entries again.
 func (r *recentDeltas) findLaterDeltaSteps(p store.Position) ([]deltaStep, bool) {
 	if p == r.newestPosition {
 		return nil, true

@@ -164,8 +164,9 @@ func (d *DB) withoutWriters(fn func() error) error {
 	return d.callWithoutOtherWriters(context.Background(), fn)
 }
 
-// callBetweenWrites calls fn while no process can write. It waits until this process is not writing. If another process
-// is writing, it returns errWriterActive.
+// callBetweenWrites calls fn while no process can write to the store. If another goroutine of this process is writing,
+// callBetweenWrites waits until the write is finished. If another process is writing, callBetweenWrites returns
+// errWriterActive.
 func (d *DB) callBetweenWrites(ctx context.Context, fn func() error) error {
 	if err := d.writerMu.LockContext(ctx); err != nil {
 		return err

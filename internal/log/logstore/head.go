@@ -210,9 +210,9 @@ func (m *labelSetMatcher) matchesLabels(labelSetText string) (ok bool, err error
 	return err == nil && m.labelTerms.Match(&m.entry), err
 }
 
-// selectMatchingSets returns, for each form, whether the filter selects entries with this form. A form is a kind and
-// labels that entries share. selectMatchingSets ignores the times in the filter. The conditions must be about the kind
-// or about labels that a snapshot contains.
+// selectMatchingSets returns a slice with a bool for each label set in t, which reports whether the filter f selects
+// entries with this label set. A label set is a kind and labels that several entries have in common. The terms of f
+// must be about the kind, or about labels that a snapshot contains. Times in f are ignored.
 func (t *labelSetTable) selectMatchingSets(f store.Filter) (selected []bool, err error) {
 	m := t.newMatcher(f.Terms)
 	selected = make([]bool, len(t.texts))
@@ -236,7 +236,7 @@ func (t *labelSetTable) selectMatchingSets(f store.Filter) (selected []bool, err
 
 // isLabelSetTerm reports whether the snapshot alone can decide if an entry meets a filter condition with this key and
 // these values. The snapshot contains each entry's kind and its labels whose keys are in snapshotLabelKeys. If the key
-// is "has", the values are label keys, and all of them must be in snapshotLabelKeys.
+// is "has", the values are label keys, and all these keys must be in snapshotLabelKeys.
 func isLabelSetTerm(key string, values []string) bool {
 	switch key {
 	case "kind":

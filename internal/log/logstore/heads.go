@@ -15,15 +15,15 @@ import (
 )
 
 // ViewHeads calls the function fn once, so that fn can read the heads of all entries. A head is a short description of
-// an entry from the snapshot, without the content. The function fn has two parameters. The first parameter, all, yields
-// the heads. The second parameter, read, is a function that returns the whole entries with the given IDs.
+// an entry, without the content, that comes from the snapshot. The function fn has two parameters. The parameter all
+// yields the heads. The parameter read is a function that returns the whole entries with the given IDs.
 //
-// The list keys contains the keys of the labels that the heads must contain. If keys contains [store.HeadName], the
-// heads also contain names and aliases. If an entry has a name or an alias in the list names, its head contains the
-// whole entry.
+// The list keys contains the keys of the labels that each head must contain. If keys contains [store.HeadName], each
+// head also contains the entry's name and aliases. If an entry has a name or an alias in the list names, its head
+// contains the whole entry.
 //
-// ViewHeads returns false if the snapshot does not store the labels with one of these keys, or if the snapshot cannot
-// be read. The caller must then read the entries.
+// The result ok is false if the snapshot lacks the labels with one of the keys, or if the snapshot could not be read.
+// In this case the caller must read the entries instead.
 func (d *DB) ViewHeads(
 	ctx context.Context,
 	keys, names []string,
@@ -132,10 +132,13 @@ func (l *entryListing) newHeadReader(keys, names []string, yield func(store.Head
 	return r
 }
 
-// yieldRow yields the head of one entry in the snapshot, which is the entry without its content. A row is the number of
-// an entry in the snapshot. If the row is hidden, yieldRow yields nothing. Otherwise it first yields the changed
-// entries outside the snapshot whose IDs are smaller than the ID of the row's entry. encodedNames is "" or the encoded
-// name and aliases of the row's entry (see encodeNames). If yieldRow returns false, the iteration must end.
+// yieldRow yields the head of the entry in a row of the snapshot. The head is the entry without its content, and a row
+// is the number of an entry in the snapshot. The argument encodedNames is "" or the encoded name and aliases of the
+// entry (see encodeNames).
+//
+// If a later change has hidden the row, yieldRow yields nothing. Otherwise it first yields the changed entries that are
+// not in the snapshot and whose IDs are smaller than this entry's ID. It yields the whole entry if the caller needs the
+// whole entry, or if its time cannot be read from the row. yieldRow returns false if the iteration must end.
 func (r *headReader) yieldRow(row int, encodedNames string) bool {
 	l := r.listing
 	if l.hiddenRows.hasBit(row) {
@@ -181,7 +184,7 @@ func (r *headReader) yieldChangedEntries(endID uint64) bool {
 //
 // If isIncludedVersion is not nil, EachName also leaves out the entries for which isIncludedVersion returns false. It
 // leaves out an entry if isWanted returns false for the name and for all aliases. For entries in the snapshot, isWanted
-// is called first, because the other checks take more time. The function isWanted must not keep its argument.
+// is called first, because all other checks take more time. The function isWanted must not keep its argument.
 //
 // The result ok is false if the names cannot be read from the snapshot. The caller must then read the entries instead.
 func (d *DB) EachName(
@@ -265,9 +268,9 @@ func (s *snapshot) shownRowSelector(occasion store.Occasion) func(row int) bool 
 	return s.rowSelector(occasion.Filter())
 }
 
-// decodeEntryWithoutContent decodes an entry from a row of the snapshot's table of entries. It sets e to the entry
-// without its name, content and aliases, and returns the content's size in bytes. If mayHaveClampedTime is true, the
-// true creation time may be outside the range that a snapshot can store.
+// decodeEntryWithoutContent decodes an entry from a row of the snapshot's entry table. It sets e to the entry without
+// its name, content and aliases, and returns the content's size in bytes. If mayHaveClampedTime is true, the true
+// creation time may be outside the range that a snapshot can store.
 func (s *snapshot) decodeEntryWithoutContent(
 	row int,
 	labels *labelsByNumber,

@@ -34,10 +34,16 @@ func (d *DB) ViewHeadTable(
 	return l.base.snapshotReadError() == nil, err
 }
 
-// newHeadTable returns the metadata (heads) of the listed entries as a table with one row for each entry in the
-// snapshot. The listing must have a snapshot. Entries that changed after the snapshot have no row, and are returned in
-// ChangedEntries. A form is a combination of kind and labels that several entries share. The forms contain only labels
-// with the given keys.
+// newHeadTable returns a table with the heads of the listed entries. A head is an entry's metadata: ID, kind, labels,
+// time of the last change, and content size. A snapshot is a file with the entries as they were at an earlier change.
+// l.base must be a snapshot.
+//
+// The table has a row for each entry that is unchanged since the snapshot. An entry that was changed, or created, after
+// the snapshot has no row and is in ChangedEntries. Rows in l.hiddenRows are omitted from the table, because they are
+// out of date or deleted.
+//
+// The kind and the labels of a row are stored as a form, which is shared by all entries with the same kind and labels.
+// Only labels with the given keys are part of a form.
 func (l *entryListing) newHeadTable(ctx context.Context, keys []string) *store.HeadTable {
 	forms := l.base.readHeadForms(keys)
 	return &store.HeadTable{
@@ -83,8 +89,10 @@ type headForms struct {
 	textBuffer      []byte // reused memory for the text of a form
 }
 
-// readHeadForms reads the label sets of the snapshot one after another, and returns the forms with the labels that have
-// these keys. It does not keep the label sets in memory. If a label set cannot be read, it records the error.
+// readHeadForms reads the label sets of the snapshot. A label set is the kind and the labels that several entries have
+// in common. The result contains each label set with only the labels whose keys are in the list keys, and label sets
+// that are then equal are combined into one form. readHeadForms reads the label sets one after another, and does not
+// keep them in memory. If a label set cannot be read, it records the error.
 func (s *snapshot) readHeadForms(keys []string) *headForms {
 	f := &headForms{base: s, formsByText: map[string]uint32{}}
 	for _, key := range keys {
@@ -100,7 +108,10 @@ func (s *snapshot) readHeadForms(keys []string) *headForms {
 	return f
 }
 
-// addLabelSet adds the next label set of the snapshot, and its form if the form is new.
+// addLabelSet adds the next label set of the snapshot. The argument text is the encoded label set. The form of a label
+// set consists of its kind and of the labels whose keys f contains. Label sets that differ only in other labels have
+// the same form. addLabelSet records the number of the form for the label set, and adds the form if it is new. If the
+// text cannot be decoded, addLabelSet records errUnusableSnapshot.
 func (f *headForms) addLabelSet(text []byte) {
 	f.textBuffer = f.textBuffer[:0]
 	isValid := len(text) > 0 && store.Kind(text[0]).Valid()
@@ -123,9 +134,11 @@ func (f *headForms) addLabelSet(text []byte) {
 	f.formsByLabelSet = append(f.formsByLabelSet, f.findOrAddForm(f.textBuffer))
 }
 
-// findOrAddForm returns the number of the form with this text. A new form gets the next number.
+// findOrAddForm returns the number of the form with this text. A form is the kind and some of the labels of an entry,
+// and many label sets have the same form. If the form is new, findOrAddForm adds it with the next number.
 func (f *headForms) findOrAddForm(text []byte) uint32 {
-	// The label sets of a snapshot are ordered, so the form is often the same as for the previous label set.
+	// The label sets of a snapshot are sorted. Therefore a label set often has the same form as the label set before
+	// it.
 	if n := len(f.formsByLabelSet); n > 0 && f.formTexts[f.formsByLabelSet[n-1]] == string(text) {
 		return f.formsByLabelSet[n-1]
 	}
@@ -173,7 +186,9 @@ func (f *headForms) eachForm(fn func(form int, e *store.Entry)) error {
 	return nil
 }
 
-// formNumberInRow returns the number of the form that the entry in a row has.
+// formNumberInRow returns the number of the form of the entry in the row with the index row. A form is a combination of
+// a kind and labels. Entries with the same kind and labels have the same form. If the row is damaged, formNumberInRow
+// records an error in f.base and returns the form number of the first label set.
 func (f *headForms) formNumberInRow(row int) int {
 	number := binary.LittleEndian.Uint32(f.base.tables.Row(sectionEntrySummaries, row))
 	if uint64(number) >= uint64(len(f.formsByLabelSet)) {
@@ -184,9 +199,9 @@ func (f *headForms) formNumberInRow(row int) int {
 }
 
 // eachHeadRow calls fn for each row of the snapshot that is not hidden, in the order of entry IDs. The arguments of fn
-// are the row, the number of the entry's form (its kind and the labels with certain keys), and the size of the entry's
-// content in bytes. A row with an invalid label set is skipped and recorded as an error. eachHeadRow does not keep the
-// rows in memory.
+// are the row, the entry's form number (a form is the kind and the labels with certain keys), and the content's size in
+// bytes. A row with an invalid label set is skipped and recorded as an error. eachHeadRow does not keep the rows in
+// memory.
 func (l *entryListing) eachHeadRow(ctx context.Context, forms *headForms, fn func(row, form, size int)) error {
 	row := 0
 	err := l.base.tables.EachTablePage(sectionEntrySummaries, func(heads []byte) {

@@ -81,9 +81,9 @@ func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
 	return offset, ok, d.st.snapshotReadError()
 }
 
-// recordOffsetOrLast returns the log offset of the record of the change seq. It returns 0 if a compaction dropped the
-// changes up to seq from the log. If the offset cannot be found, it returns the argument lastKnownOffset, which must be
-// the record's last known offset. The caller must hold logmu.
+// recordOffsetOrLast returns the log offset of the record of the change seq. If seq is d.lastDroppedChange, it returns
+// 0, because a compaction dropped this change and all earlier changes from the log. If the offset cannot be found, it
+// returns the argument lastKnownOffset, which must be the record's last known offset. The caller must hold logmu.
 func (d *DB) recordOffsetOrLast(seq uint64, lastKnownOffset int64) int64 {
 	if seq == d.lastDroppedChange {
 		return 0
@@ -272,10 +272,11 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 // areEqualNonzeroIDs reports whether the two IDs are equal and not 0.
 func areEqualNonzeroIDs(a, b uint64) bool { return a != 0 && a == b }
 
-// versionsInChange returns the versions of an entry that change number seq wrote, in order. It returns the versions
-// with this name. An erased version has lost its name. Such a version is returned if its ID is equal to the argument id
-// and not 0. If a compaction has dropped the change, versionsInChange searches the entries at the start of the
-// compacted log, which are the versions that the compaction kept.
+// versionsInChange returns the versions that change number seq wrote of the entry called name, in order. Redaction
+// erases the name and the content of a version. An erased version is returned if its entry ID is id, unless id is 0.
+//
+// If a compaction has removed the change from the log, versionsInChange searches the entries at the start of the
+// compacted log. It then returns the versions of the entry that change number seq wrote and that the compaction kept.
 func (d *DB) versionsInChange(seq uint64, name string, id uint64) ([]store.Version, error) {
 	_, v, ok, err := d.readChangeRecord(seq)
 	if err != nil {

@@ -115,7 +115,7 @@ func (s *snapshot) selectRows(f store.Filter) []int {
 // may have only conditions for kinds, times and labels that the snapshot contains.
 func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
 	if len(f.Terms) == 0 {
-		return s.timeSelector(f) // do not load the forms, because the filter selects all of them
+		return s.timeSelector(f) // All entries may match, so do not load the label sets.
 	}
 	forms := s.selectLabelSets(f)
 	isInTime := s.timeSelector(f)
@@ -376,9 +376,8 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 	}, nil
 }
 
-// Summary returns the number of entries, the total size of their contents in bytes, the number of entries for each
-// label, and the times of the first and the last creation. It does not read all entries, because most of the numbers
-// are in the snapshot.
+// Summary returns the number of entries, their contents' total size in bytes, the entry count for each label, and the
+// first and the last creation time. It does not read all entries, because most of the numbers are in the snapshot.
 func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	err = d.withState(ctx, func(st *state) {
 		sum := st.computeEntryTotals()
@@ -446,9 +445,10 @@ func (d *DB) Newest(
 			}
 		}
 		total = len(listed)
-		// Snapshot rows are ordered from the newest entry to the oldest. At most len(listed) changed entries can come
-		// before a row in the list of all entries. Therefore at least the first offset-len(listed) rows come before the
-		// page, and their times are not needed. The variable skipped is the number of these rows.
+		// Snapshot rows are ordered from the newest entry to the oldest. The list of all entries also contains the
+		// entries in listed, which are not in the snapshot. At most len(listed) of these come before the first row of
+		// the page. Therefore at least the first offset-len(listed) rows that match also come before the page. The
+		// variable skipped is the number of these rows. They are only counted.
 		skipped := max(offset-len(listed), 0)
 		found := 0 // number of rows in the base that the filter selects
 		for row := range st.snapshotRowsNewestFirst(f) {

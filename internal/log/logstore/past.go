@@ -211,8 +211,8 @@ func (p *LaterChanges) yieldEarlierEntries(ctx context.Context, yield func(Entry
 		if err := r.readInitialEntries(ops[:inBase]); err != nil {
 			return err
 		}
-		// The content of a version may have been erased from the log. In this case, readChanges returns the number of
-		// the entry's previous version, which is read in the next round.
+		// If the content of a version was erased from the log, readChanges cannot yield the entry. It returns the op
+		// that wrote the entry's previous version. The next iteration of the loop reads this op.
 		ops, err = r.readChanges(ops[inBase:])
 		if err != nil {
 			return err
@@ -328,9 +328,11 @@ func (r *startEntryReader) readChanges(ops []opBeforeStart) (previousOps []opBef
 	return previousOps, nil
 }
 
-// readChange yields the entries that the argument ops selects from the change in record, through the reader r. An op is
-// the part of a change that concerns one entry. If an op was erased, readChange does not yield its entry. Instead, the
-// result previousOps contains the entry's previous op. The caller must read the ops in previousOps next.
+// readChange reads the change in the argument record. It uses the reader r to yield the entries that the change wrote,
+// but only the entries that the list ops names. An op is the part of a change that concerns one entry.
+//
+// If the op of an entry was erased, readChange does not yield the entry. Instead, it adds the entry's last op in an
+// earlier change to the result previousOps. The caller must read the ops in previousOps next.
 func (r *startEntryReader) readChange(
 	record *wal.Record,
 	ops []opBeforeStart,

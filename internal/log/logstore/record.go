@@ -105,8 +105,9 @@ type recordBody struct {
 	seenOpIDs          []opIDWithChange
 }
 
-// setWriteMetadata sets the version, time and source of the entries that a change wrote. It skips entries in the
-// records with which a compacted log begins, because they already have these fields.
+// setWriteMetadata sets the version, the time and the source of each entry that a change wrote. seq is the number of
+// the change, which becomes the version. An entry whose version is not 0 stays unchanged. A compaction of the log
+// copied such an entry, together with its version, time and source.
 func (v *recordBody) setWriteMetadata(seq uint64, changeTime time.Time) {
 	v.source.Time = changeTime
 	for _, p := range v.ops {

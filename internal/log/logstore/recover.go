@@ -76,9 +76,10 @@ type salvagePlan struct {
 	lostRanges      [][2]uint64
 }
 
-// setStartPoint sets the change number and the value of the hash chain after which the first undamaged record must
-// continue. The values come from the header of the damaged log. If this header was damaged and had to be guessed, the
-// hash is computed from the log's ID. Only the first call of setStartPoint has an effect.
+// setStartPoint sets the point in the history at which the damaged log begins: the number of the last change before the
+// log's first record, and the value of the hash chain after this change. Both values come from the header of the
+// damaged log. If this header was damaged and had to be guessed, the hash is computed from the log's ID. Only the first
+// call of setStartPoint has an effect.
 func (p *salvagePlan) setStartPoint(damage *wal.LogDamage) {
 	if p.hasStartPoint {
 		return
@@ -170,7 +171,9 @@ func (d *DB) twoPassProgressReporter(ctx context.Context) func(r *wal.Record, be
 	}
 }
 
-// eachSalvagedRecord calls fn for each undamaged record that the recovery puts into the new log.
+// eachSalvagedRecord reads the undamaged records of a damaged log, so that the caller can build a new log from them. It
+// passes each record to p.addRecord, and then calls the function fn with the record if addRecord accepts the record.
+// eachSalvagedRecord also sets the start point in p. It returns a description of the damage.
 func (d *DB) eachSalvagedRecord(
 	ctx context.Context,
 	p *salvagePlan,
@@ -186,10 +189,13 @@ func (d *DB) eachSalvagedRecord(
 	return sal, err
 }
 
-// writeRecoveredLog writes the recovered log to the file at outPath. The log contains the entries as of change
-// plan.lastChangeBeforeHistory, all later changes, and a last change that describes the recovery. The result is the
-// number of entries after all changes. The damaged log is read a second time here, so that only the entries must fit
-// into memory, and not all changes.
+// writeRecoveredLog writes the recovered log to the file at outPath. The log contains, in this order:
+//   - the entries as they were right after the change with the number plan.lastChangeBeforeHistory
+//   - all later changes
+//   - a last change, which describes the recovery
+//
+// The result is the number of entries that exist after the last change. writeRecoveredLog reads the damaged log a
+// second time. Therefore it needs memory only for the entries, and not for all changes.
 func (d *DB) writeRecoveredLog(
 	ctx context.Context,
 	outPath string,

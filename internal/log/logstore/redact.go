@@ -40,11 +40,16 @@ func (d *DB) RedactVersions(
 	})
 }
 
-// eraseVersions erases ops from the log. An op is the part of a change that concerns one entry. Each op for which the
-// function isPicked returns true is replaced by its hash. The hash chain stays valid, because a change's digest is
-// computed from these hashes. A new change records the number of erased versions but not their names. Before
-// eraseVersions erases anything, it reads the whole log and calls the function checkAllowed. If checkAllowed returns an
-// error, or if dryRun is set or no op is picked, the log is not changed.
+// eraseVersions erases versions of entries from the log, so that their text cannot be read any more. The function
+// isPicked selects the versions. In the log, a change consists of ops, and each op concerns one entry. eraseVersions
+// replaces each op of a picked version by the op's hash. The hash chain stays valid, because the digest of a change is
+// computed from the hashes of its ops. eraseVersions adds a change to the log that records how many versions were
+// erased, but does not name their entries.
+//
+// Before it erases anything, eraseVersions reads the whole log and calls the function checkAllowed. If checkAllowed
+// returns an error, eraseVersions returns this error and does not change the log. The log also stays unchanged if
+// dryRun is set or no version is picked. The report contains the number of picked versions, and the places outside the
+// log that may still contain the erased text.
 func (d *DB) eraseVersions(
 	ctx context.Context,
 	dryRun bool,
@@ -129,8 +134,11 @@ func (d *DB) callAfterRefresh(ctx context.Context, fn func() error) error {
 	return d.convertWALError(fn())
 }
 
-// eraseOps returns the body of a change without the contents of the entries that isPicked selects. It adds the numbers
-// of erased ops and versions to erasedOps and erasedVersions. All other parts of the body stay the same.
+// eraseOps returns the body of the record r, in which each op on an entry that isPicked selects is replaced by an
+// erased op. An erased op contains no name and no content. It contains a hash of the original op, the entry's ID, the
+// verb, and the number of the previous change. All other parts of the body stay the same. eraseOps adds the count of
+// erased ops to *erasedOps. It adds the count of erased entry versions to *erasedVersions, which does not include ops
+// that remove an entry.
 func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, erasedVersions, erasedOps *int) ([]byte, error) {
 	var out []byte
 	err := wire.EachField(string(r.Body), func(f wire.Field) error {

@@ -118,7 +118,8 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, 
 		case p.verb == store.VerbRemove:
 			deltas[0].Entry = nil
 		case p.verb == store.VerbRestore && p.previousChange != 0:
-			// An undo can restore an entry although another entry has its name now. The other entry is then removed.
+			// An undo can restore an entry although another entry has its name now. The entry that has the name now is
+			// then removed.
 			before, err := t.replacedVersions.versionsInChange(p.previousChange, p.entry.Name, p.entry.ID)
 			if err != nil {
 				return nil, err

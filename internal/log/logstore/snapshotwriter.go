@@ -14,8 +14,8 @@ func newRow(rows *keydir.Rows, e *store.Entry, offset int64) keydir.EntryRow {
 	return r
 }
 
-// newRowWithoutLabelSet returns a snapshot row of the entry e. offset is the offset of the log record with this entry
-// version. The caller must set the field Form, which is the number of the entry's label set.
+// newRowWithoutLabelSet returns a snapshot row for the entry e. offset is the position of the log record with this
+// entry version. The caller must set the field Form, which is the number of the entry's label set.
 func newRowWithoutLabelSet(e *store.Entry, offset int64) keydir.EntryRow {
 	return keydir.EntryRow{ID: e.ID, Version: e.Version, Offset: offset, CreatedUnixNano: clampedNanoseconds(e.Created),
 		UpdatedUnixNano: e.Updated.UnixNano(), Size: uint32(len(e.Content)), Text: encodeNames(e)}
@@ -71,8 +71,8 @@ func (st *state) snapshotRows(changeOffsets []int64, offset func(e *store.Entry)
 	return r
 }
 
-// pageEncoder returns a function that encodes the first page of a snapshot file. Its argument is how many rows each
-// section of the file has.
+// pageEncoder returns a function that encodes the first page of a snapshot file. The argument counts of the returned
+// function contains the number of rows in each section of the file.
 func (h snapshotHead) pageEncoder() func(counts [snapshotSectionCount]int) []byte {
 	return func(counts [snapshotSectionCount]int) []byte {
 		h.sectionCounts = counts

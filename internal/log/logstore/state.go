@@ -60,7 +60,7 @@ func newState() *state {
 
 // withNewerSnapshot returns a state that contains the same entries as st, but is based on the newer snapshot s. The
 // result keeps in memory only the changes after s. Both states share the map opIDs, so the caller must not change both
-// of them. A change of the one state would also change the other.
+// of them. A change of either state would change both states.
 func (st *state) withNewerSnapshot(s *snapshot) *state {
 	n := newState()
 	n.base, n.hiddenRows = s, make(bitmap, (s.len()+63)/64)
@@ -211,14 +211,17 @@ func (st *state) lastChangeNumber(name string) uint64 {
 // applyRecord implements recordApplier.
 func (st *state) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	if st.base != nil && isRedactionOrRecovery(r, v) {
-		return nil, errUnusableSnapshot // The snapshot was made from an earlier version of the file.
+		// The record r shows that earlier records may have changed, so the snapshot may contain outdated entries.
+		return nil, errUnusableSnapshot
 	}
 	deltas := st.applyChange(r.Seq, time.Unix(0, r.TimeUnixNano).UTC(), v)
 	return deltas, st.snapshotReadError()
 }
 
-// isRedactionOrRecovery reports whether a redaction or a recovery wrote the record. If so, earlier records may differ
-// from those that were read before. A compaction does not count, because it does not change entries.
+// isRedactionOrRecovery reports whether a redaction or a recovery wrote the record r. After such a record, earlier
+// records in the log may have changed since they were last read. The result is false for a compaction and for a change
+// that reverts other changes, because these do not modify earlier records. It is true for a record of any other type
+// than a change.
 func isRedactionOrRecovery(r *wal.Record, v *recordBody) bool {
 	if r.Type != recordTypeChange {
 		return true
@@ -253,7 +256,8 @@ func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []
 			st.removeEntry(e, seq)
 			deltas = append(deltas, store.Delta{ID: e.ID})
 		default:
-			// An undo can restore an entry although another entry has its name now. The other entry is then removed.
+			// An undo can restore an entry although another entry has its name now. The entry that has the name now is
+			// then removed.
 			if old := st.putEntry(e); old != 0 {
 				deltas = append(deltas, store.Delta{ID: old})
 			}

@@ -104,8 +104,8 @@ func (d *DB) readRevertSteps(seqs []uint64) (steps []revertStep, err error) {
 // resolveRestoredNameConflicts changes aliases, so that no two entries have the same name or alias after a change that
 // restores entries. A restored entry loses each alias that is now a name or an alias of another entry. The name of a
 // restored entry may have become an alias of other entries meanwhile. If so, and if no entry had this name before the
-// change, the other entries lose the alias. The function entryBeforeChange must return the entry that had a name before
-// the change, or nil.
+// change, these other entries lose the alias. The function entryBeforeChange must return the entry that had a name
+// before the change, or nil.
 func (g *commitBatch) resolveRestoredNameConflicts(
 	v *recordBody,
 	entryBeforeChange func(name string) *store.Entry,

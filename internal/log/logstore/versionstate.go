@@ -234,9 +234,10 @@ func requireEntry(e *store.Entry, err error, id uint64) (*store.Entry, error) {
 // CheckedVersion is a version of an entry that a check has read.
 type CheckedVersion struct{ ID, Version uint64 }
 
-// compareHashes compares the entries that the store returns to callers with the entries in the log, which are in p. The
-// parameter returnedHashes contains the hashes of the returned entries, ordered by ID. compareHashes returns a problem
-// if the entries differ.
+// compareHashes compares two states of the entries. The first state consists of the entries that the store returns to
+// callers. The parameter returnedHashes contains their hashes, ordered by entry ID. The second state is p, which was
+// read from the log. If the two states differ, compareHashes returns one problem: a different number of entries, or
+// else the first entry that differs.
 func (p *versionState) compareHashes(returnedHashes []uint64) []store.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
 	if len(returnedHashes) != p.entryCount() {

@@ -115,8 +115,8 @@ func (l *Log) syncFile(workDuringSync func()) error {
 // storage. It returns the offset at which buf must be written. If there are no such records, or if the records have
 // more than MaxBody bytes, it leaves buf unchanged and returns the end of the log.
 //
-// The same bytes are written again, because a sync of the other process may have failed, and that process may have died
-// before it could record the failure. A later sync would then succeed without writing the records.
+// The same bytes are written again, because the appending process's sync may have failed, and the appending process may
+// have died before it could record the failure. A later sync would then succeed without writing the records.
 func (l *Log) prependUnsyncedBytes(buf *[]byte) (writeOffset int64, err error) {
 	if l.syncedEnd >= l.endOffset || l.endOffset-l.syncedEnd > MaxBody {
 		return l.endOffset, nil

@@ -120,7 +120,9 @@ func (l *Log) writeLockFileMetadata() error {
 	l.meta.Since = l.opts.Clock().UTC()
 	meta := l.meta
 	if l.hasMetaHardLink && !meta.HasFailedSync {
-		// Leave out the log's identity. The lock file also belongs to a copy of the log, which may have fewer records.
+		// The lock file has a second name (a hard link), so it may also belong to a copy of the log, which may have
+		// fewer records. Leave out the identity, so that the metadata is not applied to the copy. If HasFailedSync is
+		// set, keep the identity, because the next writer needs it to see which log had the failed sync.
 		meta.ID = ""
 	}
 	_, err := l.metaFile.WriteAt(meta.encode(l.lastWrittenMeta[:0]), 0)

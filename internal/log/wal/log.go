@@ -256,8 +256,8 @@ func (l *Log) LastChainHash() [32]byte { return l.lastChainHash }
 // EndOffset returns the offset in the file after the last record that was read or appended.
 func (l *Log) EndOffset() int64 { return l.endOffset }
 
-// ReadOnly reports whether the log can only be read. This is so if the options have ReadOnly set, or if the file could
-// not be opened for writing.
+// ReadOnly reports whether the log can only be read. The result is true if the option ReadOnly was set when the log was
+// opened. It is also true if Reopen could not open the file for writing, because Reopen then sets the option.
 func (l *Log) ReadOnly() bool { return l.opts.ReadOnly }
 
 // Size returns the size of the file in bytes, including free space.

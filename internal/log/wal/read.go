@@ -26,11 +26,17 @@ var chunkPool = sync.Pool{New: func() any { return new([firstReadSize]byte) }}
 // still be writing the record, and the pages of a file may become visible in any order.
 const maxReadTries = 3
 
-// Read calls fn for each record after the position, and moves the position to the end of the record. The record's body
-// is valid only during the call. Read returns nil at the end of the log or at a torn tail. Read returns a
-// *[CorruptError] if records are damaged and a durable change is lost, if the hash chain is broken, or if the damage is
-// in the records with which a compacted log begins. If other bytes are damaged but no change is lost, Read records the
-// damaged bytes as a gap and continues after them. An error of fn is returned unchanged.
+// Read calls fn for each record that follows the log's position (l.endOffset, the end of the last record that was read
+// or appended). After each record, Read moves the position to the end of the record. The record's body is valid only
+// during the call. Read returns nil at the end of the log, and also at a torn tail, which is an incomplete record at
+// the end. An error of fn is returned unchanged.
+//
+// If Read finds damaged bytes, it returns a *[CorruptError] in these cases:
+//   - A later record shows that the damage has destroyed durable changes (changes that were synced to the disk).
+//   - The option VerifyChain is set, and the record breaks the hash chain.
+//   - The damage is among the records with which a compacted log begins.
+//
+// If valid records follow and no change is missing, Read records the damaged bytes as a gap and continues after them.
 func (l *Log) Read(fn func(r *Record) error) error {
 	if l.file == nil {
 		return nil
@@ -296,11 +302,12 @@ func (l *Log) ReadBodyAt(recordOffset, bodyOffset int64, b []byte) error {
 	return err
 }
 
-// readRecordAt reads the record at an offset in the file. If the record is invalid, damageErr describes the damage. err
-// is an error of the file system. The argument size is the file size. Because the lengths in the file may be wrong,
-// readRecordAt never allocates more than size bytes, or 4 KiB if size is smaller. The record's body is in recordBuf, or
-// in a larger buffer if recordBuf is too small. nextBuf is this buffer. The caller should pass it to the next call as
-// recordBuf.
+// readRecordAt reads the record at an offset in the file. If the record is invalid, damageErr describes the damage. The
+// result err is an error of the file system. The argument size is the file size. The record's length comes from the
+// file and may be wrong. Therefore readRecordAt never allocates more than max(size, 4 KiB) bytes.
+//
+// The data is read into recordBuf, or into a larger buffer if recordBuf is too small. The result nextBuf is the buffer
+// that was used. The caller should pass it to the next call as recordBuf.
 func (l *Log) readRecordAt(offset, size int64, recordBuf []byte) (r Record, nextBuf []byte, damageErr, err error) {
 	want := int64(4 << 10)
 	for {

@@ -122,8 +122,8 @@ func (w *Rewriter) AppendRecord(r Record) (offset int64, err error) {
 	return offset, nil
 }
 
-// TempName returns the temporary name of the new file. The file has this name until the file replaces the log. It can
-// be opened after Flush.
+// TempName returns the temporary name of the file that w writes. The file has this name until it replaces the log.
+// After a call of Flush, the caller can open the file by this name.
 func (w *Rewriter) TempName() string { return w.tempName }
 
 // EndOffset returns the offset after the last record in the new file.
@@ -365,9 +365,9 @@ func (l *Log) copyFromSharedFile() error {
 	return l.rewriteFile(&l.header, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.endOffset) })
 }
 
-// setAppendError makes the log refuse further appends, and writes to the lock file that the end of the log may not be
-// durable. If the lock file cannot be written, the log keeps the lock, because other processes would append after
-// records that a crash may lose.
+// setAppendError makes the log refuse further appends, and stores in the lock file that the end of the log may not be
+// durable. If the lock file cannot be written, setAppendError sets l.isSyncFailureUnrecorded. Unlock then keeps the
+// write lock. Otherwise other processes could append records after records that a crash may lose.
 func (l *Log) setAppendError(cause error) {
 	l.appendErr = cause
 	l.updateDurableMeta()

@@ -83,7 +83,7 @@ func DecodeTwoFields(message string) (first, second Field, err error) {
 }
 
 // EachFieldOffsets calls the function visit for each field of a message. The argument num is the number of the field.
-// The other arguments are offsets in the message: the field begins at the first of them, its value begins at the
+// The remaining arguments are offsets in the message: the field begins at the first offset, its value begins at the
 // second, and the field ends at the third.
 //
 // If a field is invalid or not length-delimited, visit is called for the last time, with num 0. In this last call, the

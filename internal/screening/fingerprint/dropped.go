@@ -73,7 +73,8 @@ func (d *removedFingerprintFilter) mayContain(fingerprint textFingerprint) bool 
 	)
 }
 
-// writeHeader writes the file header into d.data, before the bits of the Bloom filter.
+// writeHeader writes the file header to the beginning of d.data. The bits of the Bloom filter follow the header in
+// d.data.
 func (d *removedFingerprintFilter) writeHeader(key *cipherKey) {
 	copy(d.data, removedFingerprintsFileMagic)
 	byteOrder.PutUint64(d.data[8:], key.shortHMAC([]byte("dropped")))

@@ -116,11 +116,15 @@ func (f *foundFingerprints) add(p textFingerprint, o *fingerprintOrigin) {
 	all[o] = struct{}{}
 }
 
-// FindRepeats returns a Match for each text in texts. The Match lists the earlier texts that this text repeats. The
-// slice named ignoredTexts contains another text for each text, for example its earlier version. Words of this other
-// text do not count as repeated. The slice may be shorter than texts. If fingerprints were lost in the last 14 days,
-// for example because the file was damaged, each text that is long enough counts as a repetition of a text by an
-// unknown author.
+// FindRepeats returns a Match for each element of texts. The Match describes the earlier texts that this element
+// repeats.
+//
+// The slice ignoredTexts can contain, at the same index as an element of texts, a second text, for example the earlier
+// version of the element. Words that also occur in the second text do not count as repeated. The slice ignoredTexts may
+// be shorter than texts. The remaining elements of texts then have no second text.
+//
+// Fingerprints may have been lost in the last 14 days, for example because the file was damaged. In this case, each
+// element of texts that is long enough counts as a repetition of a text by an unknown author.
 func (f Store) FindRepeats(texts, ignoredTexts []string) []Match {
 	matches := make([]Match, len(texts))
 	_, isLost := f.LastFingerprintLoss()
@@ -205,8 +209,7 @@ func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match,
 
 // searchIndex searches for the written texts' fingerprints in the index in memory. isDone is false if no index is in
 // memory, so that the file must be scanned. If the file contains a block that is not too old, searchIndex first calls
-// initHashes, which sets w. Otherwise it finds nothing, and removed fingerprints need not be searched either: they were
-// removed before the newest block was written.
+// initHashes, which sets w. Otherwise it finds nothing, and the removed fingerprints are not searched either.
 func (f Store) searchIndex(
 	initHashes func(*cipherKey) error,
 	w **writtenTextHashes[textFingerprint],

@@ -67,7 +67,8 @@ func mayHaveLinkOrFootnote(s string) bool {
 	return strings.Contains(s, "](") || strings.Contains(s, "://") || strings.Contains(s, "[")
 }
 
-// mayHaveDividedWord reports whether a line ends with a hyphen.
+// mayHaveDividedWord reports whether any line in the text s ends with a hyphen, so that a word may be divided between
+// two lines. The last line of s is not examined, because no line break follows it.
 func mayHaveDividedWord(s string) bool {
 	return strings.Contains(s, "-\n") || strings.Contains(s, "-\r\n") || strings.Contains(s, "‐\n")
 }

@@ -31,7 +31,7 @@ func makeOriginKey(kind BlockKind, labels []string) originKey {
 }
 
 // fingerprintIndex contains the fingerprints of all blocks in a file. For each pair of a fingerprint and an origin, it
-// contains only the time of the newest block. It is a hash table with open addressing: all pairs of a fingerprint are
+// contains only the newest block's time. It is a hash table with open addressing: all pairs of a fingerprint are
 // between the slot that its hash selects and the next empty slot.
 type fingerprintIndex struct {
 	key             string // key of the home with which the fingerprints were encrypted
@@ -108,21 +108,23 @@ func (x *fingerprintIndex) originNumber(kind BlockKind, labels []string) uint32 
 	return number
 }
 
-// firstSlot returns the index of the slot at which a fingerprint's slots begin.
+// firstSlot returns the index in x.slots at which a search for the fingerprint p begins. If other fingerprints are
+// stored at this index, the search continues in the following slots.
 func (x *fingerprintIndex) firstSlot(p textFingerprint) int {
 	return int(mixBits(uint64(p)) & uint64(len(x.slots)-1))
 }
 
-// maxProbedSlots is how many slots addFingerprint examines at most. Without a limit, the time would grow with the
-// square of the number of origins that a fingerprint has, for example if thousands of pages with the same footer were
-// read.
+// maxProbedSlots is how many slots addFingerprint examines at most. Without a limit, the time would grow quadratically
+// with a fingerprint's origin count, for example if thousands of pages with the same footer were read.
 const maxProbedSlots = 2048
 
 // errManyOrigins means that a fingerprint has so many origins that the index would be slow.
 var errManyOrigins = errors.New("a fingerprint has too many origins for an index")
 
-// addFingerprint adds a fingerprint of a block. If a person vouches for the fingerprint, the earlier origins no longer
-// count. It returns false if it would have to examine more than maxProbedSlots slots. The index is then incomplete.
+// addFingerprint adds the fingerprint p of a block to the index. originNumber is the number of the text's origin. If
+// originNumber is acceptedOriginNumber, a person vouches for the fingerprint, so addFingerprint retires all entries in
+// the index for this fingerprint with other origins. addFingerprint returns false, and the index is then incomplete, if
+// it would have to examine more than maxProbedSlots slots.
 func (x *fingerprintIndex) addFingerprint(p textFingerprint, originNumber, blockUnixSeconds uint32) bool {
 	i := x.firstSlot(p)
 	isAdded := false

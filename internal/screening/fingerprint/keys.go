@@ -30,10 +30,11 @@ func textKeyFromHash(hash uint64) TextKey {
 	return TextKey(hash >> (64 - textKeyHashBits) << (64 - textKeyHashBits))
 }
 
-// eachWordRunWithKey calls fn with the hash and the key of each word run. A run is a sequence of consecutive words that
-// together have at least halfWordsPerWordRun half words. A word counts as two half words, and a letter in a script
-// without spaces counts as one. Neighbouring runs often have the same key, so a text has only about half as many keys
-// as runs.
+// eachWordRunWithKey calls fn with the hash and the key of each word run. A word run is a sequence of consecutive
+// words. The length of a run is measured in half words: a word counts as two half words, and a letter in a script
+// without spaces counts as one. A run begins at each word, and ends as soon as it has at least halfWordsPerWordRun half
+// words. A key is computed from a part of the run. Neighbouring runs overlap, so they often have the same key.
+// Therefore a text has only about half as many different keys as runs.
 func eachWordRunWithKey(words []word, fn func(hash uint64, k TextKey)) {
 	for i := range words {
 		hash := uint64(0)
@@ -117,7 +118,7 @@ func appendTextKey(keys []TextKey, k TextKey) []TextKey {
 	return append(keys, k)
 }
 
-// appendWordRunKeys appends the key of each sequence of wordsPerWordRun consecutive words. It computes the same keys as
+// appendWordRunKeys appends a key for each sequence of wordsPerWordRun consecutive words. It computes the same keys as
 // eachWordRunWithKey, but faster.
 func appendWordRunKeys(keys []TextKey, words []word) []TextKey {
 	// number of words in each of the three overlapping parts from which a key is computed
@@ -146,15 +147,16 @@ func appendWordRunKeys(keys []TextKey, words []word) []TextKey {
 	return keys
 }
 
-// TextIndexesByKey returns a map with the keys of the written texts in c. The map contains, for each key, the ascending
-// indexes of the written texts that have this key. If a written text repeats a foreign text, which others wrote, the
-// two texts have at least one key in common. The map then contains the index of the written text for this key.
+// TextIndexesByKey returns a map from a key to the indexes of the texts in c.writtenTexts that have this key. The
+// indexes are in ascending order. A key is made from a hash of words. If a written text repeats words of a foreign text
+// (a text by others), the two texts share at least one key. Therefore a caller can look up the keys of a foreign text
+// in this map to find the written texts that may repeat it.
 func (c *RepeatFinder) TextIndexesByKey() map[TextKey][]int32 {
 	keys := map[TextKey][]int32{}
 	for i := range c.writtenTexts {
 		eachWrittenTextHashWithKey(c.writtenTexts[i], func(h uint64, k TextKey) {
 			if !slices.Contains(c.writtenHashes.textIndexesByHash[h], int32(i)) {
-				return // Skip these words, which the caller of NewRepeatFinder asked to ignore.
+				return // The hash belongs to words that the caller of NewRepeatFinder asked to ignore.
 			}
 			if indexes := keys[k]; len(indexes) == 0 || indexes[len(indexes)-1] != int32(i) {
 				keys[k] = append(indexes, int32(i))

@@ -293,8 +293,8 @@ func hashesToStore(text string) (all []uint64, coversWholeText bool) {
 	return slices.Compact(all), coversWholeText
 }
 
-// eachReadTextHash calls fn with each hash of the text that belongs in the fingerprint file. The hashes of a text are
-// stored in this file after an agent has read the text.
+// eachReadTextHash computes the hashes that are stored in the fingerprint file after an agent has read a text. It calls
+// fn with each of these hashes.
 func eachReadTextHash(text string, fn func(hash uint64)) {
 	for _, form := range textVariants(text) {
 		words := splitWords(form)

@@ -28,7 +28,7 @@ type pattern struct {
 }
 
 // newPattern compiles a regular expression. If expr begins with ^, a match must begin at the start of a line, but
-// characters that are not part of a word, such as "- ", may precede it. newPattern panics if expr is invalid, or if a
+// characters that do not belong to a word, such as "- ", may precede it. newPattern panics if expr is invalid, or if a
 // match can begin with any character.
 func newPattern(expr string) *pattern {
 	expr, isAtLineStart := strings.CutPrefix(expr, "^")
@@ -140,7 +140,7 @@ func beginsWithBoundary(re *syntax.Regexp) bool {
 // prefixes for one expression. If there would be more, fewer and shorter prefixes are used.
 const maxPatternPrefixes = 64
 
-// listMatchPrefixes returns prefixes such that every match of the expression re begins with at least one of them.
+// listMatchPrefixes returns prefixes such that every match of the expression re begins with at least one prefix.
 // areCompleteMatches is true if the prefixes are all the matches of the expression. If nothing is known about the
 // matches, listMatchPrefixes returns an empty prefix and false.
 func listMatchPrefixes(re *syntax.Regexp) (all []string, areCompleteMatches bool) {
@@ -187,8 +187,8 @@ func listChars(ranges []rune) (all []string, areAllListed bool) {
 }
 
 // concatPrefixes returns the texts with which a match of a regular expression can begin. The expression consists of the
-// expressions in subs, which must match one after the other. areCompleteMatches is true if the returned texts are
-// complete matches. If there would be more than maxPatternPrefixes texts, concatPrefixes returns shorter texts, and
+// expressions in subs, which must match in order. areCompleteMatches is true if the returned texts are complete
+// matches. If there would be more than maxPatternPrefixes texts, concatPrefixes returns shorter texts, and
 // areCompleteMatches is false.
 func concatPrefixes(subs []*syntax.Regexp) (all []string, areCompleteMatches bool) {
 	all, areCompleteMatches = []string{""}, true

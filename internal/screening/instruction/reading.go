@@ -252,9 +252,11 @@ var isGapByte = func() (is [256]bool) {
 // examined in a row.
 var wordsAndGapsPool = sync.Pool{New: func() any { return new([]wordAndGap) }}
 
-// joinDividedWords joins words that are divided by spaces, signs or line breaks, such as "i g n o r e". The result
-// joined is the text with joined words. It begins with exactly one line break. The list unspacedWords contains at most
-// maxUnspacedWords long words that may consist of several words without the spaces between them.
+// joinDividedWords joins words that are divided by spaces, signs or line breaks, such as "i g n o r e".
+//
+// The first result is the text in which these words are joined. This text begins with exactly one line break. The
+// second result, unspacedWords, contains long words that may consist of several words without spaces between them. The
+// list has at most maxUnspacedWords elements.
 func joinDividedWords(lowerText string) (joined string, unspacedWords []string) {
 	pooled, ok := wordsAndGapsPool.Get().(*[]wordAndGap)
 	if !ok {
@@ -371,10 +373,15 @@ func isSingleLetter(word string) bool {
 	return size == len(word) && (word < "0" || word > "9")
 }
 
-// appendJoinedLetters joins single letters to words, and appends the words to b. The gap after a letter is the text up
-// to the next letter. The most frequent gap separates the letters of one word, and any other gap ends a word. Signs in
-// such other gaps are appended, too. The result joined is the extended slice b. allLetters contains all letters as a
-// single word.
+// appendJoinedLetters joins single letters to words, and appends the words to b. lettersAndGaps contains each letter
+// with the gap after the letter, which is the text up to the next letter. The most frequent gap separates the letters
+// of a word and is left out.
+//
+// For any other gap, the signs that remain without the most frequent gap are appended. A space is appended if no signs
+// remain, or if the gap contains the most frequent gap twice in succession. The gap after the last letter is appended
+// unchanged.
+//
+// The result joined is the extended slice b. The result allLetters contains all letters as a single word.
 func appendJoinedLetters(b []byte, lettersAndGaps []wordAndGap) (joined []byte, allLetters string) {
 	count := map[string]int{}
 	commonGap := lettersAndGaps[0].gapAfter

@@ -53,8 +53,8 @@ type ruleWord struct {
 }
 
 // addTo adds the word w to a list and returns the list. If the list already contains a word with the same text, addTo
-// does not add w, but adds the groups of w to the groups of this word. A group is a set of words. A text can match a
-// rule only if it contains at least one word of each of the rule's groups.
+// does not add w, but adds w's groups to this word's groups. A group is a set of words. A text can match a rule only if
+// it contains at least one word of each of the rule's groups.
 func (w ruleWord) addTo(list []ruleWord) []ruleWord {
 	for i := range list {
 		if list[i].text == w.text {
@@ -125,17 +125,21 @@ func (t *ruleTable) findUnspacedGroups(longWord string) (found wordGroupSet) {
 	return found
 }
 
-// findWordGroups returns the set of word groups of which the text contains a word. A word group is a list of words in a
-// rule that recognizes instructions. mayHaveDividedWords is true if words of the text may be split into letters or
-// joined, as in "i-g-n-o-r-e". This is possible if the text has four single letters at equal distances, three joining
-// signs within a few words, or an unusually long word.
+// findWordGroups returns in found the word groups that have at least one word in the text lowerText. A word group is a
+// list of words that a rule contains to recognize instructions. The result mayHaveDividedWords is true if the text may
+// contain words that are split into letters or joined to others, as in "i-g-n-o-r-e". It is true if lowerText contains
+// one of the following:
+//
+//   - four single letters, with equal distances between them
+//   - three joining signs, such as hyphens, within a few words
+//   - an unusually long word
 func (t *ruleTable) findWordGroups(lowerText string) (found wordGroupSet, mayHaveDividedWords bool) {
 	for _, w := range t.oneByteWords {
 		if strings.IndexByte(lowerText, w.text[0]) >= 0 {
 			found |= w.wordGroups
 		}
 	}
-	// The lowest bit is set if the last byte of the previous 64 bytes of text is a part of a word.
+	// The lowest bit is set if the last byte of the previous 64 text bytes belongs to a word.
 	afterLetter := uint64(0)
 	var splits dividedWordDetector
 	for blockStart := 0; blockStart < len(lowerText); blockStart += len(textBlock{}) {

@@ -52,8 +52,8 @@ var cardShapes = [][]int{
 }
 
 // findPaymentCardAt returns the number of groups of digits that form a payment card number. The number must begin with
-// the group at the index firstGroup, and must consist of consecutive groups. Its group sizes must be those of a card,
-// its first digits must be those of a card issuer, and its check digit must be right. Otherwise the result is 0.
+// the group at the index firstGroup, and must consist of consecutive groups. Its group sizes must be possible for a
+// card, its first digits must belong to a card issuer, and its check digit must be right. Otherwise the result is 0.
 func (c *digitGroupChain) findPaymentCardAt(firstGroup int) int {
 	gs := c.groups[firstGroup:]
 	if gs[0].digitCount < 4 {
@@ -73,8 +73,9 @@ func (c *digitGroupChain) findPaymentCardAt(firstGroup int) int {
 	return 0
 }
 
-// matchesGroupSizes reports whether the first digit groups have the numbers of digits in groupSizes. The separators
-// between these groups must be equal and must be spaces or dashes.
+// matchesGroupSizes reports whether the list groups begins with digit groups of the given sizes. The digit count of
+// groups[i] must be groupSizes[i], for each i in groupSizes. Further groups are ignored. The separators between the
+// compared groups must all be the same, either spaces or dashes.
 func matchesGroupSizes(groups []digitGroup, groupSizes []int) bool {
 	if len(groups) < len(groupSizes) {
 		return false
@@ -226,9 +227,10 @@ func findIBANEnd(text string, i int) int {
 }
 
 // readIBANChar returns an IBAN's character at position i of the text, and the character's length in bytes. The
-// parameter precedingCharCount is the number of IBAN characters before position i. If there is a single separator at
-// the position, the returned character is 0. If there is neither an IBAN character nor a separator, the returned length
-// is 0.
+// parameter precedingCharCount is the number of IBAN characters before position i. If it is less than 4, only a digit
+// counts as an IBAN character, and separators do not count. From the fifth character on, digits, letters and single
+// separators are accepted. If there is a single separator at the position, the returned character is 0. If there is
+// neither an IBAN character nor an accepted separator, the returned length is 0.
 func readIBANChar(text string, i, precedingCharCount int) (c byte, size int) {
 	if i >= len(text) {
 		return 0, 0

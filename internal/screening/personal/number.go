@@ -112,9 +112,9 @@ func separatorAt(text string) (digitSeparator, int) {
 }
 
 // digitGapAt examines the gap between two groups of digits. The gap begins at the start of text. digitGapAt returns the
-// kind of the gap's separator, and the whole gap's length in bytes. The length is 0 if the text begins with no gap
-// after which another group of digits can follow. The separator may have a space on each side. A closing parenthesis
-// may be followed by another separator.
+// kind of the gap's separator, and the whole gap's length in bytes. The length is 0 if the text does not begin with a
+// gap that may be inside a number. The separator may have a space on each side. A closing parenthesis may be followed
+// by another separator.
 func digitGapAt(text string) (sep digitSeparator, size int) {
 	signs := 0
 	for n := 0; n < 3; n++ {
@@ -232,9 +232,10 @@ func findAccountNumbers(text string, found []Finding) []Finding {
 	return found
 }
 
-// appendNumbers appends the numbers of payment cards among the digit groups of c to found. end is the position after
-// the last digit group. appendNumbers returns the extended slice and the position at which the caller must continue its
-// search. This position is end, or the start of a digit group with which an IBAN begins.
+// appendNumbers searches the digit groups of c for payment card numbers, and appends each number to the list found. The
+// parameter end is the position after the last digit group. appendNumbers returns the extended list and the position at
+// which the caller must continue the search. If an IBAN begins at a digit group, this position is the start of the
+// group. Otherwise the position is end.
 func (c *digitGroupChain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 	for k := 0; k < len(c.groups); {
 		if len(c.digits)-c.groups[k].firstDigitIndex < minNumberDigits {

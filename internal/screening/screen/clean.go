@@ -45,8 +45,8 @@ func (c *SecretCleaner) ReplaceSecrets(text string, found []Secret) string {
 	return c.loadRedactor().ReplaceFindings(text, found)
 }
 
-// loadRedactor returns the redactor of the cleaner. If c is nil, it returns nil. The methods of a nil redactor work
-// without a key.
+// loadRedactor returns the redactor of the cleaner c. If c is nil, it returns nil. A nil redactor also replaces each
+// secret by a mark, but its marks have no tag, because it has no key to compute tags from.
 func (c *SecretCleaner) loadRedactor() *secret.Redactor {
 	if c == nil {
 		return nil

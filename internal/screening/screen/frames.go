@@ -14,7 +14,7 @@ import (
 // The zero ConversationTexts is empty. It is safe for concurrent use.
 type ConversationTexts struct {
 	mu sync.Mutex
-	// words of a conversation's speakers, without the role names; the key is the hash of the conversation's content
+	// words of a conversation's speakers, without the role names; the key is the conversation content's hash
 	turnTextsByContentHash map[[sha256.Size]byte]string
 	totalBytes             int // total size of the texts in bytes
 }

@@ -187,7 +187,7 @@ func isInvisible(c rune) bool {
 const (
 	// minimum number of consecutive base64 characters (the rules would find no secret in fewer characters)
 	minBase64Chars = 24
-	// minimum length of a line of base64 characters for which the next line is read as a continuation
+	// minimum length of a base64 line for which the next line is read as a continuation
 	minWrappedLineChars = 60
 	// number of bytes that are decoded first to determine whether base64 characters encode text
 	encodingProbeBytes = 24
@@ -201,7 +201,8 @@ func decodeBase64Texts(text string) (all []decodedText) {
 		for last >= i && isBase64Byte[text[last]] {
 			last--
 		}
-		// The byte at last is not base64, so base64 text that begins before it would be shorter than minBase64Chars.
+		// A base64 text that begins at or after i would end before the byte at last, which is not a base64 character.
+		// Such a text would be shorter than minBase64Chars, so continue after that byte.
 		if last >= i {
 			i = last + 1
 			continue

@@ -111,8 +111,10 @@ func (r *secretRule) locateSecretInMatch(matchOffsets []int) (start, end int) {
 	return matchOffsets[0], matchOffsets[1]
 }
 
-// isNonSecret reports whether a finding is not a secret, because it is an example, a variable, a path, a public key, or
-// a text of words.
+// isNonSecret reports whether a finding is not a secret. A finding is not a secret if it is too uniform (its entropy is
+// at most r.minEntropy), an example, a value in a hex table, a joined text of words, or a public key. It is also not a
+// secret if it contains words that r does not expect, or if one of r.nonSecretPatterns matches, such as a pattern for a
+// variable or a path. The arguments start and end are the bounds of the match that contains the finding.
 func (r *secretRule) isNonSecret(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
 	isGuessable := r.minEntropy > 0 && shannonEntropy(secret) <= r.minEntropy
@@ -191,9 +193,12 @@ func isPublicKey(s string) bool {
 	})
 }
 
-// hasUnexpectedWords reports whether a secret contains words that a true secret of this rule does not contain. Some
-// rules find only secrets without words. For a rule for assignments, a capitalized plain value is not a secret. The
-// caller ignores a match with such a secret.
+// hasUnexpectedWords reports whether the text secret, which matches this rule, looks like words and is therefore not a
+// secret. The caller then ignores the match.
+//
+// If the rule's secrets never contain words (hasSecretsWithoutWords), an identifier, a path, or a text with a stop word
+// is not a secret. If the rule finds values that are assigned to names (isForAssignments), an identifier or path that
+// is capitalized is not a secret.
 func (r *secretRule) hasUnexpectedWords(secret string) bool {
 	return (r.hasSecretsWithoutWords && (isIdentifierOrPath(secret) || hasStopword(secret))) ||
 		(r.isForAssignments && isIdentifierOrPath(secret) && isCapitalized(secret))

@@ -47,7 +47,7 @@ func (r *ruleTableReader) readText() string { return r.readBytes(r.readInt()) }
 // secretRules contains all rules and the automaton for the keywords of all rules.
 type secretRules struct {
 	byteSetTable []byteSet
-	// all regular expressions; the first are general, and the others belong to the rules
+	// all regular expressions; the first are general, and all later ones belong to the rules
 	expressions          []lazyRegexp
 	rulesInOrder         []secretRule
 	keywords             keywordAutomaton

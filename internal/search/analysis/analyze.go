@@ -45,10 +45,11 @@ func (a *Analyzer) beginDocument() {
 	a.currentDocument++
 }
 
-// SetDoc sets the document d to the terms of the given fields, and to the hashes of the pairs of words that follow each
-// other in a field. Each word counts with the weight of its field. Names
-// such as getUserName add a joined term (getusername), which does not count for the document's length. SetDoc reuses
-// the memory of d. If ctx is done, SetDoc returns early, and the caller must not use d.
+// SetDoc sets the fields of d so that d describes the text in fields. It stores the terms in fields in d.Terms and
+// d.AnalyzerTermNumbers, and a hash for each pair of consecutive words of a field in d.PairHashes. Each word counts
+// with the weight of its field. A name such as getUserName also adds a joined term (getusername), which does not count
+// for the document's length. SetDoc reuses the memory of d. If ctx is done, SetDoc returns early, and the caller must
+// not use d.
 func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -75,7 +76,7 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 			}
 		}
 	}
-	// Keep each pair once. Otherwise a text that repeats few words would get a large signature.
+	// Keep each hash once. Otherwise a text that repeats few words would get many equal hashes.
 	slices.Sort(d.PairHashes)
 	d.PairHashes = slices.Compact(d.PairHashes)
 }

@@ -29,8 +29,8 @@ func NewTermSet(terms, prefixes []string) *TermSet {
 	return c
 }
 
-// Has reports whether the set contains the term. The set contains a term if it was listed itself, or if it begins with
-// a listed prefix.
+// Has reports whether the set contains the term. The term is in the set if it is an element of c.terms, or if it begins
+// with a string in c.prefixes.
 func (c *TermSet) Has(term string) bool { return c.terms[term] || c.HasAllWithPrefix(term) }
 
 // HasAllWithPrefix reports whether all terms with this prefix are in the set.

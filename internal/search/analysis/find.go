@@ -175,7 +175,8 @@ func (f *TermFinder) SearchesForWord(word string) bool {
 }
 
 // MayWantWord reports whether the TermFinder may search for the term of the word. Unlike [TermFinder.SearchesForWord],
-// it does not determine the term, and the word may have capitals. It returns false for most words with other terms.
+// MayWantWord does not determine the term, and the word may have capitals. MayWantWord returns false for most words
+// whose term the TermFinder does not search for.
 func (f *TermFinder) MayWantWord(word string) bool {
 	if len(word) <= 2 || len(word) > maxWordBytes {
 		return true
@@ -281,10 +282,10 @@ func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s stri
 	return hasTerms
 }
 
-// addChunkTerms adds the terms of the parameter chunk to the document d, but only the terms that are searched for (see
-// f.termsToFind). A chunk is a sequence of letters, digits and marks in a text, usually a single word. addChunkTerms
-// also adds the number of the chunk's words, multiplied by weight, to d.WeightedLength. It reports whether the chunk
-// has any terms.
+// addChunkTerms adds the terms of the parameter chunk to the document d. It adds only the terms that f searches for
+// (see f.termsToFind). A chunk is a sequence of letters, digits and marks in a text, usually a single word.
+// addChunkTerms adds the number of words in the chunk, multiplied by the argument weight, to d.WeightedLength. It
+// reports whether the chunk has any terms, even if none of them was added.
 func (f *TermFinder) addChunkTerms(d *index.Document, chunk string, weight uint32) bool {
 	if len(chunk) <= maxCombinedTermBytes {
 		k := f.cache.findOrAnalyzeChunk(chunk)
@@ -307,9 +308,10 @@ func (f *TermFinder) addFoundChunkTerms(d *index.Document, terms []chunkTerm, we
 }
 
 // measurePlainWord measures the plain word with which the text s starts. The word must be a whole chunk, which is a
-// sequence of letters, digits and marks. A contraction such as 's may follow the word. measurePlainWord returns the
-// word's length length, the end of the chunk, and the word's first letters in the form that [packLetters] returns. The
-// length is 0 if s does not start with such a word, or if only an analysis of the chunk can show this.
+// sequence of letters, digits and marks. A contraction such as 's may follow the word. The result length is the word's
+// length in bytes. The result chunkEnd is the end of the chunk. The result packedFirstLetters contains the word's first
+// letters in the form that [packLetters] returns. All results are 0 if s does not start with such a word, or if
+// measurePlainWord cannot tell without an analysis of the whole chunk.
 func measurePlainWord(s string) (length, chunkEnd int, packedFirstLetters uint64) {
 	const (
 		each = 0x0101010101010101

@@ -23,8 +23,9 @@ func NewTermSequence(terms []string) *TermSequence {
 	return q
 }
 
-// nextMatchLength returns how many terms of the sequence match the end of a text after a further term of the text was
-// read. The argument n is this number before the term was read. It must be less than the length of the sequence.
+// nextMatchLength returns the number of terms of the sequence that match the last terms of a text, after term has been
+// read from the text. The argument n is the number of terms that matched before term was read. It must be less than the
+// length of the sequence.
 func (q *TermSequence) nextMatchLength(n int, term string) int {
 	for q.terms[n] != term {
 		if n == 0 {
@@ -46,7 +47,7 @@ func (q *TermSequence) PairHashes() []uint32 {
 }
 
 // hashTerm returns a hash of a term. It is never 0. Index files contain bits that depend on this function and on
-// hashTermPair, so a change of them needs a new format of these files.
+// hashTermPair, so a change to either function needs a new index file format.
 func hashTerm(term string) uint32 {
 	h := uint64(14695981039346656037) // FNV-1a, as in package hash/fnv, but without the memory for a hash.Hash
 	for i := range len(term) {

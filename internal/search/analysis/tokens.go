@@ -37,9 +37,9 @@ const (
 )
 
 // termSignature returns the signature of a search term: a number in which one or two of 64 bits are set, as in a Bloom
-// filter. Signatures are used to skip chunks. A chunk is a sequence of letters, digits and marks in a text, and
-// consists of one or more terms. The signature of a chunk is the union of the signatures of its terms. If a chunk's
-// signature lacks a bit of a term's signature, the chunk does not contain the term.
+// filter. Signatures are used to skip chunks. A chunk is a sequence of letters, digits and marks in a text. It consists
+// of one or more terms. The signature of a chunk is the union of the signatures of its terms. If a chunk's signature
+// lacks a bit of a term's signature, the chunk does not contain the term.
 func termSignature(term string) uint64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(term))

@@ -38,7 +38,7 @@ type chunkTerm struct {
 	combinesWords bool   // the term combines several words, each of which also has a term of its own
 	isStopWord    bool   // word is a stop word
 	text          string // text of the term
-	word          string // the word from which the term was made, in lower case and folded (see Fold)
+	word          string // the word from which the term was made, in lower case and folded (see FoldText)
 }
 
 // Limits in bytes. If a compound such as getUserName is longer than maxCombinedTermBytes, the whole is not a term, and
@@ -59,8 +59,8 @@ type chunkTermSet struct {
 	indexedTermCount int
 }
 
-// maxLinearSearchTerms is the maximum number of terms in a chunk that are searched one after the other. A chunk with
-// more terms is searched with a map.
+// maxLinearSearchTerms is the maximum number of terms in a chunk that are searched in sequence. A chunk with more terms
+// is searched with a map.
 const maxLinearSearchTerms = 32
 
 // addSingleWordTerm adds a term that is one word of the analyzed chunk. termText is the term, and word is the word from
@@ -113,7 +113,9 @@ func splitEmoji(emoji string) (parts []string, combinedEmoji string) {
 	return strings.Split(combinedEmoji, string(zeroWidthJoiner)), combinedEmoji
 }
 
-// addIdentifierTerms adds the units of an identifier, such as getUserName: the parts, and the whole without hyphens.
+// addIdentifierTerms adds the terms of the identifier chunk, such as getUserName: a term for each part (get, User,
+// Name). If there are several parts, it also adds a combined term for the joined parts, unless the joined parts are
+// longer than maxCombinedTermBytes bytes.
 func (s *chunkTermSet) addIdentifierTerms(chunk string, wordToTerm func(word string) string) {
 	parts := splitIdentifier(chunk)
 	joined := ""

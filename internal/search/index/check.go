@@ -76,11 +76,14 @@ type ExpectedDocument struct {
 	PairHashes  []uint32 // see [Document.PairHashes]
 }
 
-// FindSnapshotMismatch returns the index of the first document in docs that differs from the document in the snapshot.
-// A document differs if the snapshot does not contain it, or if the snapshot has another length for it, another
-// frequency for one of its terms, or a signature for other pairs of words. If no document differs,
-// FindSnapshotMismatch returns len(docs). The index must have been opened from a snapshot and must not have been
-// changed. The documents must be ordered by ID.
+// FindSnapshotMismatch compares the documents in docs with the documents in the index snapshot. It returns the index of
+// the first document that differs, or len(docs) if no document differs. A document differs in each of these cases:
+//   - The document has terms, but the snapshot does not contain it or contains it without terms.
+//   - The document has no terms, but the snapshot contains it with terms.
+//   - The snapshot has another length for the document, or another frequency for one of its terms.
+//   - The document's signature in the snapshot, which is made from hashes of word pairs, does not match PairHashes.
+//
+// The index must have been opened from a snapshot and must not have been changed. The documents must be ordered by ID.
 func (x *Searcher) FindSnapshotMismatch(docs []ExpectedDocument) (i int, err error) {
 	view := &x.views[0]
 	c := documentComparison{snapshot: view.snapshot, firstMismatchIndex: len(docs)}
@@ -175,7 +178,7 @@ func (c *documentComparison) compareTerm(wanted []wantedPosting) error {
 
 // compareList compares wanted postings with the list of postings that the snapshot contains for the term t. The
 // documents of postings that the list lacks, or contains with another frequency, are recorded by recordMismatch.
-// compareList returns the wanted postings for documents after the last document of the list.
+// compareList returns the wanted postings for documents after the list's last document.
 func (c *documentComparison) compareList(t *snapshotTerm, wanted []wantedPosting) ([]wantedPosting, error) {
 	b, err := readBytesAt(c.snapshot.reader, t.listOffset, int64(t.listSize), math.MaxInt64)
 	if err != nil {

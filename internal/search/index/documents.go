@@ -284,7 +284,7 @@ func (img *snapshotTerms) checkDocumentTables() error {
 	fits := true
 	ts := img.blockTimes()
 	var created blockTimeRange // of the documents in the present block that were read
-	var latestUpdate int64     // of the same documents
+	var latestUpdate int64     // latest update time of these documents
 	err := img.docs.EachTablePage(documentTableNumber, func(rows []byte) {
 		sum = crc32.Update(sum, castagnoli, rows)
 		for ; len(rows) > 0; rows = rows[documentRowBytes:] {

@@ -93,7 +93,8 @@ func (w *filterSet) computeMatchingDocuments(
 	w.matchingDocumentShare = float64(w.matchingDocumentCount) / float64(len(v.docLengths))
 }
 
-// findCheckedDocuments sets checkedDocuments for a view.
+// findCheckedDocuments sets w.checkedDocuments. For each element of checks, this field contains a list with the
+// documents in v that contain the check's first term, its second term, and so on.
 func (w *filterSet) findCheckedDocuments(v *segmentView, checks []DocumentCheck, hash func(string) uint64) {
 	w.checkedDocuments = nil
 	for _, c := range checks {
@@ -105,8 +106,9 @@ func (w *filterSet) findCheckedDocuments(v *segmentView, checks []DocumentCheck,
 	}
 }
 
-// passesChecks reports whether a document meets those conditions of the query that the functions of the caller check.
-// These functions are slow, so call passesChecks only for a document that would otherwise be a hit.
+// passesChecks reports whether a document meets the conditions that the caller of the search has set as functions.
+// These functions are ask.AcceptDocument and the function Matches of each element in ask.Checks. The functions are
+// slow, so call passesChecks only for a document that would otherwise be a hit.
 func (w *filterSet) passesChecks(v *segmentView, ask *Query, number uint32) bool {
 	// Before reading an entry, exclude the document if it lacks the words or pairs of a check.
 	for i, c := range ask.Checks {
@@ -146,7 +148,9 @@ func (w *filterSet) countMatchingDocuments() {
 // because the search often ends after few documents.
 const pairLookupDivisor = 32
 
-// applyPairs removes the documents that certainly lack a pair of words of a check that a hit must match.
+// applyPairs removes from w the documents that cannot be hits, because they lack consecutive word pairs that a check
+// requires. A check is a condition about the words of a document. Negated checks and checks without pairs are skipped.
+// The index stores pairs so that it may falsely find a pair, but never misses a pair of a document.
 func (w *filterSet) applyPairs(v *segmentView, checks []DocumentCheck) {
 	for i := range checks {
 		c := &checks[i]

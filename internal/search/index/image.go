@@ -440,8 +440,7 @@ type foundTerm struct {
 const (
 	footerSize    = 32
 	termEntrySize = 16 // size in bytes of an encoded term without the term's text
-	// size in bytes of an entry in the table that describes all blocks of terms, without the text of the block's first
-	// term
+	// entry size in bytes, in the table that describes all term blocks, without the text of the block's first term
 	termBlockRowBytes = 24
 	termsPerBlock     = 64
 )

@@ -97,21 +97,26 @@ func (r *postingListReader) decodeBatch() (n int, err error) {
 }
 
 // multiByteMask selects two bits in each of eight bytes of an encoded posting list. One bit says that the distance to
-// the next document's number continues in another byte. The other bit says that a frequency follows. If all of these
+// the next document's number continues in another byte. The second bit says that a frequency follows. If all of these
 // bits are 0, the eight bytes encode eight postings.
 const multiByteMask = 0x8181818181818181
 
-// bytePairMask selects the same bits in four pairs of bytes, but in the second byte of a pair only the first of the two
-// bits. If the selected bits are bytePairBits, each pair encodes a posting with a distance and a frequency. The keyword
-// lists, to which a search's conditions refer, consist mostly of such pairs.
+// bytePairMask selects the same bits in four byte pairs, but in a pair's second byte only the first of the two bits. If
+// the selected bits are bytePairBits, each pair encodes a posting with a distance and a frequency. The keyword lists,
+// to which a search's conditions refer, consist mostly of such pairs.
 const (
 	bytePairMask = 0x8081808180818081
 	bytePairBits = 0x0001000100010001
 )
 
-// decodePostings decodes the document numbers and frequencies of the next n postings. If the next eight postings have
-// one byte each, it decodes all eight at once. Postings of one and two bytes are mixed unpredictably. Therefore the
-// code that decodes a single posting has no branch that distinguishes these two lengths.
+// decodePostings decodes the next n postings. It stores their document numbers in r.batchDocNumbers and their term
+// frequencies in r.batchTermFrequencies. If the next eight postings are one byte each, it decodes all eight at once. If
+// the next four postings are two bytes each, it decodes all four at once. A posting of one byte has the frequency
+// FrequencyPerOccurrence.
+//
+// Otherwise decodePostings decodes one posting at a time. The code for this case has no branch that depends on whether
+// the posting has one or two bytes, because postings of both lengths are mixed unpredictably. If the encoded data is
+// damaged, the error matches errDamagedSnapshot.
 func (r *postingListReader) decodePostings(n int) error {
 	b := r.encoded
 	next := r.minNextDoc

@@ -82,8 +82,8 @@ func (v *segmentView) eachLiveTerm(prefix string, fn func(text string, df int) b
 
 // eachTermDocuments calls the function fn for each term that begins with prefix, in order, until fn returns false. It
 // passes the term's text and the numbers of the documents that contain the term. The slice numbers is valid until the
-// next call of fn. eachTermDocuments caches nothing, and neither does eachTermWithPrefix. If a block cannot be read,
-// eachTermDocuments stores the error and ends.
+// next call of fn. eachTermDocuments does not cache the blocks that it reads. If a block cannot be read,
+// eachTermDocuments records the error in img and ends.
 func (img *snapshotTerms) eachTermDocuments(prefix string, fn func(text string, numbers []uint32) bool) {
 	first, last := img.findPrefixTermRange(prefix)
 	var numbers []uint32
@@ -118,9 +118,8 @@ func (img *snapshotTerms) eachTermDocuments(prefix string, fn func(text string, 
 }
 
 // appendDocuments appends the numbers of the documents that contain the term t to the slice numbers, and returns the
-// extended slice. The slice b must begin with the encoded posting list of the term, which is the list of these
-// documents. If the list cannot be decoded, appendDocuments returns an error and the numbers that it has decoded so
-// far.
+// extended slice. The slice b must begin with the term's encoded posting list, which is the list of these documents. If
+// the list cannot be decoded, appendDocuments returns an error and the numbers that it has decoded so far.
 func (img *snapshotTerms) appendDocuments(numbers []uint32, t *snapshotTerm, b []byte) ([]uint32, error) {
 	r, err := img.openPostingList(t, b)
 	defer r.returnToPool()

@@ -11,21 +11,24 @@ import (
 )
 
 // searchBest searches v, a part of the index, and adds the documents with the highest scores to the heap best. It
-// implements MaxScore (Turtle and Flood, 1995). Each term of the query has a maximum that the term can add to a
-// document's score. searchBest processes the terms in descending order of this maximum.
+// implements MaxScore (Turtle and Flood, 1995). For each term of the query, there is a maximum that the term can add to
+// a document's score. searchBest processes the terms in descending order of this maximum.
 //
 // For each term and each document that contains the term, the index stores an impact, which is an upper bound of what
-// the term adds to the document's score. Consider the lowest score among the best documents so far. searchBest skips a
-// document if the sum of this impact and the maxima of all later terms is below that score. The search ends when all
-// remaining terms together cannot reach that score.
+// the term adds to the document's score. The threshold is the lowest score among the best documents that were found so
+// far. searchBest skips a document if its impact for the current term plus the maximums of all later terms is below the
+// threshold. The search ends when the maximums of all remaining terms together are below the threshold.
 //
-// During the search, scores are estimates in single precision, divided by the query's norm. Bounds of the estimates
-// allow for rounding errors. After the search, searchBest computes the scores of the remaining candidates in double
-// precision, over all terms in order. Therefore they are identical to the scores that scoreDocuments computes.
+// During the search, scores are estimates in single precision, divided by the query's norm. The threshold is lowered a
+// little to allow for rounding errors. After the search, searchBest computes the scores of the remaining candidates in
+// double precision, over all terms in order. Therefore these scores are identical to the scores that scoreDocuments
+// computes.
 //
-// searchBest returns false, without changing the heap, if the caller should compute the scores of all documents
-// instead. searchBest does so in a small part of the index, if single precision cannot represent the weights, or if too
-// many documents were examined that turned out not to be among the best.
+// The result done is false if the caller should compute the scores of all documents instead. In this case, searchBest
+// has not changed the heap. There are three reasons for this result:
+//   - The part of the index is small and contains the terms only rarely.
+//   - The weights of the terms cannot be represented in single precision.
+//   - Too many examined documents turned out not to be among the best.
 func (v *segmentView) searchBest(q *searchState, query *Query, best *bestHits) (done bool) {
 	if !(q.termScoreGainSum > minQueryNorm && q.termScoreGainSum < maxQueryNorm) {
 		return false
@@ -141,7 +144,7 @@ const postingsPerWastedEstimate = 32
 
 // minPostingsForImpactOrder applies to frequent terms. If a term has at least this many postings, the search begins
 // with the postings that contribute most, those with at least 7/8 of the largest impact. Their documents raise the
-// minimum score of a hit, so that many of the other postings can be skipped.
+// minimum score of a hit, so that many remaining postings can be skipped.
 const minPostingsForImpactOrder = 512
 
 // maxScoreSearch is the state of a MaxScore search in one view.
@@ -341,8 +344,8 @@ func (b *maxScoreSearch) collectHighScoreImpacts(
 	return storedCount, i
 }
 
-// scoreFilteredDocuments estimates the scores of documents that contain the term of the cursor c. It is used if only
-// few documents meet the query's conditions, because it looks up whether each of these documents contains the term. It
+// scoreFilteredDocuments estimates the scores of documents that contain the cursor c's term. It is used if only few
+// documents meet the query's conditions, because it looks up whether each of these documents contains the term. It
 // passes the documents with the term to completeCandidateScores in batches. The argument indexInTermOrder is the
 // position of the term in the order in which the search processes the terms.
 func (b *maxScoreSearch) scoreFilteredDocuments(c *queryCursor, indexInTermOrder int) {
@@ -496,9 +499,9 @@ func (b *maxScoreSearch) insertTopScoreEstimate(scoreEstimate float32) {
 	}
 }
 
-// rescoreLikelyHits computes the exact scores of those likelyHits whose estimated scores are at least threshold. It
-// adds the documents with the best scores to the list best. It processes all documents for one term before the next
-// term, so that memory is read in order.
+// rescoreLikelyHits computes the exact scores of all likelyHits whose estimated scores are at least threshold. It adds
+// the documents with the best scores to the list best. It processes all documents for one term before the next term, so
+// that memory is read in order.
 func (b *maxScoreSearch) rescoreLikelyHits(best *bestHits) {
 	n, rest := 0, max(b.scale.adjustedK1Base, minScoreDenominator)
 	for _, x := range b.likelyHits {

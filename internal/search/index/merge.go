@@ -105,10 +105,10 @@ func containsAllSegments(views, wanted []segmentView) bool {
 	return !slices.ContainsFunc(wanted, func(v segmentView) bool { return !hasSegment(views, v) })
 }
 
-// mergeViews merges several parts of the index into a new part without the deleted documents. For each term, it also
-// adds up how many documents with the term were deleted from parts of the index that are not merged. The document
-// frequencies in the whole index stay right because of this number. If a file cannot be read, mergeViews returns nil,
-// and x.Err returns the error.
+// mergeViews merges several parts of the index into a new part without the deleted documents. A part of the index also
+// stores, for each term, how many documents with this term were deleted from other parts. mergeViews adds up these
+// numbers of the merged parts. With the numbers, the index can determine how many documents in the whole index contain
+// a term. If a file cannot be read, mergeViews returns nil, and x.Err returns the error.
 func (x *Searcher) mergeViews(views []segmentView) *segment {
 	b, sc := x.newBuilder(), x.currentBM25Scale()
 	s := b.segment
@@ -196,8 +196,8 @@ func (b *builder) copyDocuments(v *segmentView) []uint32 {
 
 // copyTerms adds the terms in v, a part of the index, to the builder, together with their document counts. It returns,
 // for each term in v, the term's number in the builder. A term is not added if no remaining document in v contains the
-// term, and if v records no deletions of documents with the term from other parts of the index. The number of such a
-// term is deletedNumberMark. The argument scratch is memory that is reused.
+// term, and if v records no deletions of documents with the term from other index parts. The number of such a term is
+// deletedNumberMark. The argument scratch is memory that is reused.
 func (b *builder) copyTerms(v *segmentView, scratch *[]posting) []uint32 {
 	numbers := make([]uint32, v.termCount())
 	for n := range numbers {

@@ -157,7 +157,8 @@ func (w *postingColumns) pushPosting(p posting) {
 
 // finishColumns completes the columns of a frequent term after the last call of pushPosting. Until then,
 // firstPostingIndexes contains the number of postings in each range of document numbers. finishColumns replaces these
-// counts by the index of the first posting in each range.
+// counts by the index of the first posting in each range. It also sets tenthHighestScoreImpact to the tenth highest
+// impact of the term, and extends the slice scoreImpacts to its capacity.
 func (w *postingColumns) finishColumns() {
 	sum := uint32(0)
 	for i, n := range w.firstPostingIndexes {
@@ -175,8 +176,8 @@ func (w *postingColumns) finishColumns() {
 	w.scoreImpacts = w.scoreImpacts[:cap(w.scoreImpacts)]
 }
 
-// findUpperBitsRangeEnd returns the index in docNumberLowBits after the last document whose number has the same upper
-// 16 bits as the parameter docNumber.
+// findUpperBitsRangeEnd returns the end of a range of postings. The range contains the postings whose document numbers
+// have the same upper 16 bits as the parameter docNumber. The result is the index of the first posting after the range.
 func (w *postingColumns) findUpperBitsRangeEnd(docNumber uint32) int {
 	return int(
 		w.firstPostingIndexes[min(int(docNumber>>16+1)<<(16-w.firstPostingIndexShift), len(w.firstPostingIndexes)-1)],

@@ -134,9 +134,10 @@ func (q *searchState) release() {
 	searchStates.Put(q)
 }
 
-// openView prepares the search in view i. It sets a cursor for each query term that the view contains, and sorts the
-// cursors by maximum contribution. q.maxRemainingTermScores[n] becomes the sum of all cursors' maximum contributions
-// from n on.
+// openView prepares the search in the view with the index i. It adds a cursor to q.cursors for each query term that the
+// view contains. It sorts the indexes of the cursors in q.cursorIndexesByGain, so that the cursor with the highest
+// maximum score (maxTermScoreInSegment) comes first. It sets q.maxRemainingTermScores[n] to the sum of the maximum
+// scores of all cursors in q.cursorIndexesByGain[n:].
 func (q *searchState) openView(i int) *segmentView {
 	v := &q.searcher.views[i]
 	q.cursors, q.cursorIndexesByGain = q.cursors[:0], q.cursorIndexesByGain[:0]
@@ -184,9 +185,10 @@ func (q *searchState) countPostings() (n int) {
 	return n
 }
 
-// scoreDocuments computes the score of each document in the view that contains a query term. It calls visit once for
-// each document whose score is at least minScore. visit returns the minScore for the documents that follow. It must be
-// above 0 and must not decrease. Deleted documents may also be visited.
+// scoreDocuments computes the score of each document in the view v that contains at least one query term. It calls
+// visit once for each document whose score is at least minScore. The function visit returns the minScore for the
+// documents that follow. This value must be above 0, and must not be less than the value before. Deleted documents may
+// also be visited.
 //
 // The documents are scored in groups of docsPerScoreWindow, called windows. Within a window, the terms are processed in
 // order:

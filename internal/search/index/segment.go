@@ -122,9 +122,9 @@ func (s *segment) findTermAt(termNumber uint32, singlePostings *[]posting) found
 	return f
 }
 
-// termDF returns the segment's contribution to a term's document frequency. This is the number of postings, minus the
-// number of documents with the term that were deleted from older segments while this segment was the newest. For a
-// segment in a snapshot, it is the number of postings. If the segment lacks the term, the result is 0.
+// termDF returns the segment's contribution to a term's document frequency. This is the number of postings, minus how
+// many documents with the term were deleted from older segments while this segment was the newest. For a segment in a
+// snapshot, it is the number of postings. If the segment lacks the term, the result is 0.
 func (s *segment) termDF(text string, hash uint64) int {
 	if s.snapshot != nil {
 		t, ok := s.snapshot.findTerm(text)

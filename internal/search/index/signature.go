@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// A signature has signatureBitsPerPair bits for each pair of words, rounded up to units of 32 bits, and each pair sets
-// at most signatureBitsOfPair of them. About one in 18 signatures without a pair seems to contain it.
+// A signature has signatureBitsPerPair bits for each word pair, rounded up to units of 32 bits, and each pair sets at
+// most signatureBitsOfPair bits. About one in 18 signatures without a pair seems to contain it.
 const (
 	signatureBitsPerPair = 6
 	signatureBitsOfPair  = 4

@@ -27,7 +27,7 @@ type termCursor struct {
 	scratchPostings []posting
 }
 
-// sortedTerm is a term of a part of the index that is kept in memory. The field termNumber is the term's number in this
+// sortedTerm is a term in a part of the index that is kept in memory. The field termNumber is the term's number in this
 // part.
 type sortedTerm struct {
 	text       string
@@ -180,7 +180,7 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 // sortPostingRuns sorts the postings in list by document number. The list consists of a few ascending runs.
 // sortPostingRuns merges pairs of runs until only one run is left. It needs a second slice for the merged runs, and
 // uses reusedMemory for this purpose. The result sorted contains the sorted postings. The result spareMemory is the
-// other slice, which the caller may reuse.
+// slice that sorted does not use, which the caller may reuse.
 func sortPostingRuns(list, reusedMemory []posting) (sorted, spareMemory []posting) {
 	for ascendingRunLength(list) < len(list) {
 		reusedMemory = reusedMemory[:0]

@@ -42,7 +42,7 @@ func (p *TermScores) DocumentTermScores(i int) []float64 {
 // DocumentData returns the Data of document i. It is nil if the document lacks Data or is in a snapshot.
 func (p *TermScores) DocumentData(i int) any { return p.documentData[i] }
 
-// Release clears the lists of terms and of document data, so that the garbage collector can free the documents' Data.
+// Release clears the term list and the document data list, so that the garbage collector can free the documents' Data.
 func (p *TermScores) Release() {
 	clear(p.Terms)
 	clear(p.documentData)

@@ -23,8 +23,8 @@ const (
 
 // textBatchWriter encodes the texts of terms. A batch contains, for each block of terms: the size of the encoded texts
 // in bytes (uvarint), the length of the texts' common prefix (uvarint), a [text.LetterPairSet] (8 numbers of 8 bytes),
-// and the encoded texts. Each text is encoded as the number of bytes at its start that are equal to the start of the
-// previous text (uvarint), the number of the other bytes (uvarint), and these bytes. The first text of a block has no
+// and the encoded texts. Each text is encoded as three values: how many bytes at its start are equal to the previous
+// text's start (uvarint), how many bytes remain (uvarint), and these remaining bytes. The first text of a block has no
 // previous text.
 type textBatchWriter struct {
 	encodedBlocks []byte // the finished blocks of the current batch
@@ -69,8 +69,9 @@ func commonPrefixLength(a, b string) int {
 	return n
 }
 
-// finishBatch ends the current batch, which is written at this offset of the snapshot. The result is valid until the
-// next call of finishBlock.
+// finishBatch ends the current batch of term texts, and returns the encoded batch. The caller must write the result at
+// the given offset of the snapshot file, because finishBatch adds this offset to the table of batches together with the
+// batch's length and checksum. The result is valid only until the next block is added to the writer (see finishBlock).
 func (w *textBatchWriter) finishBatch(offset int64) (encoded []byte) {
 	le := binary.LittleEndian
 	w.batchTable = le.AppendUint64(w.batchTable, uint64(offset))
@@ -99,7 +100,7 @@ func readTextBatchTable(b []byte, from, end int64) ([]textBatch, error) {
 	return batches, nil
 }
 
-// textBlockReader reads the texts of all terms in a snapshot, one block after the other. It keeps one batch in memory.
+// textBlockReader reads the texts of all terms in a snapshot, block by block. It keeps one batch in memory.
 type textBlockReader struct {
 	snapshot        *snapshotTerms
 	batches         []textBatch // the batches that have not been read

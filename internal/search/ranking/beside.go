@@ -63,9 +63,9 @@ func maxNeighbourScoreShare(distance int) float64 {
 	return distantNeighbourScoreShare
 }
 
-// addNeighbourScores adds the contributions of neighbouring turns to the score of turn i. It does so separately for
-// each query word. The score of a word becomes the fourth root of the sum of the fourth powers of all contributions,
-// which are those of the turn itself and of its neighbours. Therefore the score is only a little more than the largest
+// addNeighbourScores adds the contributions of neighbouring turns to turn i's score. It does so separately for each
+// query word. The score of a word becomes the fourth root of the sum of the fourth powers of all contributions, which
+// are those of the turn itself and of its neighbours. Therefore the score is only a little more than the largest
 // contribution. Neighbours contribute nothing to query words that are dates.
 func (t *dialogueScorer) addNeighbourScores(i int, candidate *hitCandidate, a *scoreExplanation) {
 	a.neighbours, a.scoreFourthPowerSums = a.neighbours[:0], a.scoreFourthPowerSums[:0]

@@ -36,8 +36,8 @@ type itemBatch struct {
 // goroutines that produce the items.
 //
 // If runOptions is not nil, parts of the index are written to files to save memory (see [index.Index.FillEmptyIndex]).
-// The field Late in the [ItemTextCache] of all items must then be true, so that the index does not keep the items in
-// memory.
+// The field IsReadOnDemand in the [ItemTextCache] of all items must then be true, so that the index does not keep the
+// items in memory.
 func (r *Scorer) FillIndex(
 	ctx context.Context,
 	items iter.Seq2[Item, error],

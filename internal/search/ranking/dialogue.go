@@ -1,7 +1,7 @@
 // This file adjusts the scores of dialogues. A talk is a conversation between people. The score of a turn in a talk
 // depends on the turn's neighbours, on the speaker, and on whether the turn is a question. A chat is a conversation
 // with a program. The score of a turn in a chat depends on whether the program wrote the turn. The score of a whole
-// dialogue also depends on the part of the dialogue with the most query words.
+// dialogue also depends on the dialogue's part with the most query words.
 
 package ranking
 
@@ -51,8 +51,9 @@ type hitDialogueKinds struct {
 	hasWholeDialogueHits bool // there are hits that contain a whole dialogue
 }
 
-// findDialogueKinds returns the kinds of dialogue among the hits. Turns by programs are not reported if the query asks
-// for texts by programs.
+// findDialogueKinds returns the kinds of dialogue among the hits. The ranking lowers the score of turns that programs
+// wrote if s.hasProgramTurns is set. Therefore findDialogueKinds leaves hasProgramTurns false if the query asks for
+// texts by programs (p.isAddressedToProgram).
 func (v *View) findDialogueKinds(p *Plan, hits []index.Hit) (s hitDialogueKinds) {
 	for i := range hits {
 		switch v.itemTurn(v.hitItem(&hits[i])).dialogueKind {
@@ -298,12 +299,17 @@ func (t *dialogueScorer) indexOfID(id uint64) int {
 	return i
 }
 
-// eachNeighbourTurn calls fn for turns before and after turn i of a talk between people. It examines the entries whose
-// IDs differ from the ID of turn i by at most maxDistance, the nearest first. An entry is skipped if it is not a turn
-// of a talk, if the query's conditions do not select it, or if it was created more than an hour before or after turn i.
-// An entry is also skipped if it belongs to another session than turn i. If isWorthwhile is not nil, entries without a
-// query word and entries for which isWorthwhile returns false are skipped without being read. fn is called only if the
-// entry with index i is a turn of a talk.
+// eachNeighbourTurn calls fn for the turns near turn i of a talk between people. Turn i is the turn at the index i in
+// t.candidatesAndNeighbours. If this entry is not a turn of a talk, fn is not called.
+//
+// The ID of a neighbour differs from the ID of turn i by at most maxDistance. The nearest neighbours come first. The
+// argument step of fn is the difference of the two IDs. A neighbour is skipped in these cases:
+//   - It is not in t.candidatesAndNeighbours, for example because the query's conditions do not select it.
+//   - It is not a turn of a talk between people.
+//   - It belongs to another session than turn i.
+//   - It was created more than an hour before or after turn i.
+//   - isWorthwhile is not nil, and the neighbour contains no query word or isWorthwhile returns false. In this case,
+//     the neighbour is not read.
 func (t *dialogueScorer) eachNeighbourTurn(
 	i, maxDistance int,
 	isWorthwhile func(n *hitCandidate, step int) bool,
@@ -419,9 +425,10 @@ func (t *dialogueScorer) termRarities() []float64 {
 	return t.cachedTermRarities
 }
 
-// scoreBestPassage finds the 40 consecutive words that match the query best, in the dialogue with index i in
-// candidatesAndNeighbours. For each query term, it returns how much these words add to the entry's score. It returns
-// nil if the entry cannot be read, or if no term occurs. The result is valid until the next call.
+// scoreBestPassage finds the passage that matches the query best in a dialogue. A passage is a sequence of
+// passageWordCount words. The dialogue is the text of the entry with index i in t.candidatesAndNeighbours. For each
+// query term, scoreBestPassage returns how much the passage adds to the score of this entry. It returns nil if the
+// entry cannot be read, or if no query term occurs in the entry. The result is valid until the next call.
 func (t *dialogueScorer) scoreBestPassage(i int) []float64 {
 	it := t.itemAt(i)
 	if it == nil || t.candidatesAndNeighbours[i].maxTermScore == 0 {
@@ -433,8 +440,8 @@ func (t *dialogueScorer) scoreBestPassage(i int) []float64 {
 	return t.passageFinder.scoreBestPassage(t.view.spokenTokens(it), t.termScores.TermScoreGains)
 }
 
-// appendScoreFactors appends to the list factors the factors by which the score of an entry is multiplied. The
-// parameter candidate is this entry. termScores contains the contribution by each query term to its score.
+// appendScoreFactors returns the slice factors with additional elements for the entry candidate. The score of the entry
+// is multiplied by each element. termScores contains the contribution of each query term to the score.
 func (t *dialogueScorer) appendScoreFactors(
 	candidate *hitCandidate,
 	termScores []float64,

@@ -24,10 +24,10 @@ type EarlierItems struct {
 	LookupTerms *analysis.TermSet
 }
 
-// NewEarlierView returns a view of the items in an earlier state, which the argument earlier describes. The argument x
-// is a searcher of the scorer's index. If earlier.LookupTerms is not nil, only these terms are found. If a query looks
-// up another term, [View.HasMissingTerms] reports true, and the caller must discard the results of the view.
-// NewEarlierView returns an error if the items cannot be read or if ctx is done.
+// NewEarlierView returns a view of the items in an earlier state. The argument earlier describes this state. The
+// argument x is a searcher of the scorer's index. If earlier.LookupTerms is not nil, the view finds only these terms.
+// If a query looks up another term, [View.HasMissingTerms] reports true, and the caller must discard the results of the
+// view. NewEarlierView returns an error if the items cannot be read or if ctx is done.
 func (r *Scorer) NewEarlierView(ctx context.Context, x *index.Searcher, earlier EarlierItems) (*View, error) {
 	chosen := earlier.LookupTerms
 	if r.rankingName == SeedRanking {

@@ -70,7 +70,7 @@ type Plan struct {
 	isForSeedRanking     bool // the query is for the simple ranking Seed
 	asksForTime          bool // the query asks for a time
 	isAddressedToProgram bool // the query asks for texts by programs
-	// kinds of dialogues, such as talks between people, among the best hits of the last search
+	// kinds of dialogues, such as talks between people, among the last search's best hits
 	foundDialogueKinds hitDialogueKinds
 	// IDs of some hits of the last search, in ascending order. The score of each such hit includes a bonus. The bonus
 	// is for the part of the hit's text that contains the most query words.
@@ -94,8 +94,9 @@ func priorEnglishFrequency(term string) index.FrequencyInLanguage {
 // HasTerms reports whether the plan has terms by which entries can be ranked.
 func (p *Plan) HasTerms() bool { return len(p.indexQuery.Terms) > 0 }
 
-// QueryLookupTerms returns the terms that a query may look up in an index, including all values of the
-// given [KeywordTerm] keys. It returns nil if the query may look up all terms.
+// QueryLookupTerms returns the index terms that a search for the query q may look up. The parameter ranking is the name
+// of the ranking. For each key in keywordKeys, the result also includes the [KeywordTerm] terms with this key and any
+// value. QueryLookupTerms returns nil if the search may look up all terms.
 func QueryLookupTerms(ranking string, q Query, keywordKeys []string) *analysis.TermSet {
 	v := NewScorer(ranking, nil).NewView(context.Background(), nil)
 	asked := &scanTermStats{searcher: v.searcher}
@@ -142,8 +143,10 @@ func (s *scanTermStats) recordMissingTerm(term string) {
 	}
 }
 
-// recordMissingPrefix records that the query has looked up all terms with a prefix. It is called if the scan may not
-// have collected all these terms. The result of the scan is then incomplete, so hasMissingTerm is set.
+// recordMissingPrefix records that the query needs all terms with this prefix, but that the scan has not collected all
+// of them. The scan is a pass over the entries that collects statistics for chosen terms. recordMissingPrefix sets
+// hasMissingTerm, because the result of the scan is then incomplete. If scannedTerms is nil, the terms for the scan
+// have not been chosen yet. In this case, the prefix is added to lookedUpPrefixes, so that the scan includes its terms.
 func (s *scanTermStats) recordMissingPrefix(prefix string) {
 	s.hasMissingTerm.Store(true)
 	if s.scannedTerms == nil {
@@ -183,7 +186,9 @@ func (s *scanTermStats) EachTermText(
 	s.searcher.EachTermText(ctx, mayNeed, fn)
 }
 
-// MakePlan prepares a query.
+// MakePlan converts the query q to a Plan for a search in the index. The plan contains the terms to search for, with
+// their weights, and the conditions for documents. Unless the ranking is the simple ranking Seed, MakePlan also
+// corrects misspelled words and replaces each prefix by the words of the index that begin with the prefix.
 func (v *View) MakePlan(q Query) *Plan {
 	r := v.scorer
 	p := &Plan{
@@ -407,10 +412,11 @@ func (v *View) anyTermFilter(terms []string) func(id uint64) bool {
 	}
 }
 
-// filterByRarestTerm returns a function that reports whether an entry contains the words one after the other. The
-// function hasSequence must report this for the entries that contain all words. It is called only for entries that
-// contain the rarest word. The list of these entries is made at the first call of the result, because the index can
-// often evaluate the condition without it.
+// filterByRarestTerm returns a function that reports whether an entry contains the given words one after the other. For
+// an entry without the rarest word, the returned function returns false without further checks. For all other entries,
+// it calls hasSequence, which must report whether the entry contains the words one after the other. The IDs of the
+// entries with the rarest word are looked up when the returned function is called for the first time, because it is
+// often not called at all. If words is empty, filterByRarestTerm returns hasSequence itself.
 func (v *View) filterByRarestTerm(words []string, hasSequence func(id uint64) bool) func(id uint64) bool {
 	if len(words) == 0 {
 		return hasSequence

@@ -92,8 +92,8 @@ var nonDialogueTurn = sharedTurnByKind[analysis.NotDialogue]
 const maxNeighbourInterval = time.Hour
 
 // isInSameDialogueAs reports whether t belongs to the same talk as the turn in the parameter other. Both turns must
-// have the same session, and t must have been created at most maxNeighbourInterval before or after the other turn. The
-// caller must check that their IDs are close.
+// have the same session, and t must have been created at most maxNeighbourInterval before or after the turn "other".
+// The caller must check that their IDs are close.
 func (t *dialogueTurn) isInSameDialogueAs(other *dialogueTurn) bool {
 	return t.dialogueKind == analysis.PersonTurn && t.session == other.session &&
 		t.isCreatedNearTime(other.createdNanoseconds)

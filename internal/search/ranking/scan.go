@@ -60,8 +60,10 @@ func ScanItems(ctx context.Context, ranking string, items []Item, lookupTerms *a
 	return v, nil
 }
 
-// CoversTerms reports whether the scan that created the view was for the given ranking and collected all terms in c. If
-// c is nil, the caller needs all terms, so CoversTerms returns false.
+// CoversTerms reports whether the view can be used for a query with the given ranking and the terms in c. The view was
+// created by a scan of the entries, which collected only some terms. CoversTerms returns true if the view has the same
+// ranking, and the scan collected all terms in c and all terms with the prefixes in c. If c is nil, the query needs all
+// terms, so CoversTerms returns false.
 func (v *View) CoversTerms(ranking string, c *analysis.TermSet) bool {
 	have := v.termStats.(*scanTermStats).scannedTerms
 	return v.RankingName() == ranking && c != nil && !slices.ContainsFunc(c.ListTerms(), func(t string) bool {
@@ -78,8 +80,9 @@ func (v *View) HasMissingTerms() bool {
 	return ok && s.hasMissingTerm.Load()
 }
 
-// MarkSeedScanIncomplete makes [View.HasMissingTerms] true if the view is the result of a scan for the ranking Seed.
-// Call it if the query also returns documents without words, because such a scan does not contain these documents.
+// MarkSeedScanIncomplete marks the result of a scan as incomplete, so that [View.HasMissingTerms] returns true. It does
+// this only if the view was created by a scan of the entries and p is a plan for the ranking Seed. Call it if the query
+// also returns documents without words, because a scan for the ranking Seed leaves out such documents.
 func (v *View) MarkSeedScanIncomplete(p *Plan) {
 	if s, ok := v.termStats.(*scanTermStats); ok && p.isForSeedRanking {
 		s.hasMissingTerm.Store(true)

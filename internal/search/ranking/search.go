@@ -80,7 +80,7 @@ func (v *View) NewestHits(p *Plan, limit int) []Hit {
 	return hits
 }
 
-// NewestIDs returns the IDs of the items that Newest returns, in the same order.
+// NewestIDs returns the IDs of the items that NewestHits returns, in the same order.
 func (v *View) NewestIDs(p *Plan, limit int) []uint64 {
 	v.MarkSeedScanIncomplete(p)
 	lookup := p.indexQuery
@@ -104,7 +104,7 @@ func (v *View) CountHits(p *Plan, filter index.Query, acceptDocument func(id uin
 		filter.Terms = p.indexQuery.Terms
 		return v.searcher.CountHits(filter)
 	}
-	if p.isForSeedRanking { // for the ranking Seed, call acceptDocument, because the index lacks keywords (see Newest)
+	if p.isForSeedRanking { // for the ranking Seed, call acceptDocument: the index lacks keywords (see NewestIDs)
 		filter = index.Query{AcceptDocument: acceptDocument}
 	}
 	filter.Limit = math.MaxInt

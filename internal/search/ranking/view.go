@@ -67,9 +67,11 @@ func (v *View) Searcher() *index.Searcher { return v.searcher }
 // DocumentFrequency returns the number of documents that contain a term (the document frequency).
 func (v *View) DocumentFrequency(term string) int { return v.termStats.DocumentFrequency(term) }
 
-// WordDocumentFrequency returns how many documents contain a word in the plan, and the inverse document frequency of
-// the word's term. If w.Corrected is set, the user mistyped the word, and w.Term is the corrected word. docFrequency is
-// then 0 because no document contains the mistyped word, and idf is the value for this docFrequency.
+// WordDocumentFrequency returns statistics of the word w of a query. The result docFrequency is the number of documents
+// that contain the term w.Term. The result idf is the term's inverse document frequency.
+//
+// If w.Corrected is set, the user mistyped the word, and w.Term is the corrected word. In this case, the results are
+// for the mistyped word. No document contains this word, so docFrequency is 0, and idf is the value for 0 documents.
 func (v *View) WordDocumentFrequency(w QueryWordTerm) (docFrequency int, idf float64) {
 	if !w.Corrected {
 		docFrequency = v.termStats.DocumentFrequency(w.Term)

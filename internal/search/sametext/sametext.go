@@ -96,13 +96,13 @@ type duplicateSearch struct {
 	bitSetComparisons, wordComparisons int
 }
 
-// NormalizeText returns a text in lower case, with a single space between words. The result is the same for two texts
-// exactly if they differ only in line breaks, spaces and letter case. Hashes of results are stored, so that the
-// results must never change.
+// NormalizeText returns s in lower case and with a single space between words. White space at the beginning and the end
+// is removed. Therefore two texts have the same result if they differ only in white space, line breaks and letter case.
+// Other packages store hashes of the results, so NormalizeText must always return the same result for the same text.
 func NormalizeText(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
 // FindNearDuplicates returns the texts that can be dropped, each with the text to keep. The result is sorted by the
-// field Drop, which is the index of the text to drop. The result depends only on the texts.
+// field DroppedIndex, which is the index of the text to drop. The result depends only on the texts.
 //
 // A text is a duplicate of an equal text. A text is also a duplicate of a longer text that contains all its words
 // (stemmed, without stop words) in the same order. There must be at least three such words, and they must be at least
@@ -134,7 +134,7 @@ func (d *duplicateSearch) findAllDuplicates(ctx context.Context, texts []Passage
 }
 
 // findEqualTexts returns each text once. If several texts are equal, it returns the text with the highest KeepPriority,
-// and records in d that this text replaces the others.
+// and records in d that this text replaces all texts equal to it.
 func (d *duplicateSearch) findEqualTexts(samples []*analyzedText) []*analyzedText {
 	samples = slices.Clone(samples)
 	slices.SortStableFunc(
@@ -428,9 +428,10 @@ func mustMatchExactly(word string) bool {
 	return false
 }
 
-// isContainedIn reports whether the longer text contains the words of s in the same order.
+// isContainedIn reports whether the text in the argument longer contains the words of s in the same order. The words
+// need not be consecutive in longer.
 func (s *analyzedText) isContainedIn(longer *analyzedText) bool {
-	// more is how many words of longer may still be skipped because s does not contain them
+	// The variable more is how many words in longer may still be without a match in s.
 	n, more := 0, len(longer.stemNumbers)-len(s.stemNumbers)
 	for _, w := range longer.stemNumbers {
 		if n < len(s.stemNumbers) && w == s.stemNumbers[n] {

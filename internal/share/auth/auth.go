@@ -49,9 +49,9 @@ func (r Permissions) Intersect(other Permissions) (Permissions, error) {
 	return combined, err
 }
 
-// intersectLists returns the elements that both lists allow. An empty list allows everything. Therefore, if one list is
-// empty, the result is the other list. If the lists have no common element, the error is an [oxbow.InvalidError] with
-// the field listName.
+// intersectLists returns the elements that both lists allow. An empty list allows everything. Therefore, if a is empty,
+// the result is b, and if b is empty, the result is a. If the lists have no common element, the error is an
+// [oxbow.InvalidError] with the field listName.
 func intersectLists(listName string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil
@@ -93,9 +93,9 @@ func (r Permissions) Scope(title string, otherScopes ...scope.Scope) (s scope.Sc
 }
 
 // FitAddedLabelsToScopes returns a copy of the scope s in which the labels for new entries are changed, if this is
-// necessary. The field s.Own contains these labels. The argument otherScopes lists other scopes. If one of them forbids
-// a label, FitAddedLabelsToScopes chooses another value for the label that s and all scopes in this list allow. If
-// there is no such value, it removes the label.
+// necessary. The field s.Own contains these labels. The argument otherScopes lists other scopes. If one of these scopes
+// forbids a label, FitAddedLabelsToScopes chooses another value for the label that s and all scopes in this list allow.
+// If there is no such value, it removes the label.
 func FitAddedLabelsToScopes(s scope.Scope, otherScopes ...scope.Scope) scope.Scope {
 	var label []oxbow.Label
 	for _, l := range s.Own {

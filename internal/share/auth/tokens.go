@@ -74,7 +74,8 @@ func (ts Tokens) FindBySecret(secret string) (Token, bool) {
 const hashedSecretPrefix = "sha256:"
 
 // ParseTokens parses the data of a token file. The parameter file is the path of the token file, which error messages
-// contain. Each line is a token:
+// contain. Most lines define a token, with its name, its secret and its rights. The right ro allows reading, and rw
+// also allows writing. An empty line is ignored.
 //
 //	# name  secret                              rights
 //	ci      kE0v1sVQxqB8oVbW2mZt5w              ro project=harbor kind=note
@@ -83,18 +84,20 @@ const hashedSecretPrefix = "sha256:"
 // Words are separated by spaces or tabs. A value that contains spaces must be in double quotes (project="old harbor").
 // A name consists of at most 64 ASCII letters, digits, dots, dashes and underscores. A secret has at least 16
 // characters and no spaces, or is replaced by sha256: and its digest in 64 hexadecimal digits. Either ro or rw is
-// required. project= and kind= may be repeated. The client may then use entries with any of the values. A word that
-// starts with # starts a comment. Names and secrets must be unique.
+// required. The words project= and kind= limit the token to entries with this project or kind. They may be repeated,
+// and then entries with any of the values may be used. The word profile= limits the token to the named profile. A word
+// that starts with # starts a comment. Names and secrets must be unique.
 //
 // A token with only=metrics can be used to read /metrics, but not to use a memory. In this case, ro may be omitted.
 //
-// A token with tenant= gives access to the memory of that tenant. A line can also limit a tenant's data and the number
-// of its changes per second:
+// A token with tenant= gives access to the memory of that tenant. A line that begins with tenant= is not a token. It
+// limits the data of the tenant and the number of its changes per second:
 //
 //	ops          kE0v1sVQxqB8oVbW2mZt5w   rw tenant=acme
 //	tenant=acme  entries=100000 bytes=500MB writes=50
 //
-// The error is a [profile.Diagnostics] with the file and the line of each problem. It contains no secrets.
+// The result ts contains the tokens. The result quotas contains the limits by tenant. The error is a
+// [profile.Diagnostics] with the file and the line of each problem. The error contains no secrets.
 func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, err error) {
 	quotas = map[string]Quota{}
 	var wrong profile.Diagnostics

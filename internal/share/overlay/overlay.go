@@ -41,9 +41,9 @@ type overlayStore struct {
 // [oxbow.Watcher].
 //
 // If both stores have an entry with the same name, lowerNameSuffix is appended to the name of lowerStore's entry,
-// several times if necessary. The IDs of lowerStore's entries are increased, so that they start at 1<<52. The history,
-// and the index file next to m's store, contain only m's entries. Closing the new memory closes lowerStore but not m.
-// m must stay open until then.
+// several times if necessary. A constant is added to the IDs of lowerStore's entries, so that these IDs are at least
+// 1<<52. The history, and the index file next to m's store, contain only m's entries. Closing the new memory closes
+// lowerStore but not m. The caller must not close m before the new memory is closed.
 func New(ctx context.Context, m *oxbow.Memory, lowerStore oxbow.Store, lowerNameSuffix string) (*oxbow.Memory, error) {
 	o, err := newStore(ctx, m, lowerStore, lowerNameSuffix)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // If two entries have the same alias, all homes choose the same entry to keep it, because they compare the names and
 // creation times that the entries have on the server. If homes compared their own names and times, one home might
 // choose the first entry and another home might choose the second. Then each of the two entries would lose the alias in
-// one of the homes.
+// one home.
 func (s *syncRun) dropDuplicateAliases(steps []*plannedStep) []*plannedStep {
 	byPair := map[*entryPair]*plannedStep{}
 	for _, st := range steps {

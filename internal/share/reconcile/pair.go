@@ -10,10 +10,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// pairEntries sets s.pairs. Each pair consists of a home entry, a server entry, or both. For each record of the last
-// synchronization whose entry was not removed, pairEntries creates a pair with the entries that the record describes
-// now. Each entry that has no record also becomes a part of a pair. If the home and the server both have a new entry
-// with the same name, these two entries become one pair.
+// pairEntries sets s.pairs. Each pair consists of a home entry, a server entry, or both. A record of the last
+// synchronization describes an entry of the home and the corresponding entry of the server. For each record whose entry
+// was not removed, pairEntries creates a pair with the present home entry and the present server entry that the record
+// describes. Each entry without a record also becomes a part of a pair. If the home and the server both have a new
+// entry with the same name, these two entries become one pair.
 func (s *syncRun) pairEntries(home, server *homeOrServerEntries) {
 	for _, e := range home.entryList {
 		s.usedNames[oxbow.NormalName(e.Name)] = true
@@ -184,14 +185,14 @@ func (s *syncRun) findMovedEntries(
 	}
 }
 
-// setEntryChanges sets p.homeChange and p.serverChange, which say how the entry of a record has changed on each side
-// since the last synchronization. If the server's entry is unchanged, setEntryChanges also updates its ID, version and
-// time in the record.
+// setEntryChanges sets p.homeChange and p.serverChange. These fields describe how the entry has changed in the home and
+// on the server since the last synchronization, compared with p.trustedRecord. If the server's entry is unchanged,
+// setEntryChanges also updates its ID, version and time in the record.
 //
-// An entry that is missing on one side was not necessarily removed, because the history of that side may have been
-// replaced or read only in part. In this case, setEntryChanges treats the entry as an entry that this side never had,
-// so that the version of the other side is used. It clears p.trustedRecord and counts the entry in
-// s.report.NotRemovedCount.
+// If an entry is missing on one side, it was not necessarily removed there. The history of this side may have been
+// replaced or read only in part. If it is not certain that the entry was removed, setEntryChanges treats the entry as
+// if this side had never had it. As a result, the other side's entry is copied to this side. In this case
+// setEntryChanges also clears p.trustedRecord and counts the entry in s.report.NotRemovedCount.
 func (s *syncRun) setEntryChanges(p *entryPair, home, server *homeOrServerEntries) {
 	r := p.trustedRecord
 	switch {

@@ -165,7 +165,7 @@ func (s *syncRun) planReplaceInHome(st *plannedStep, oldEntry *oxbow.Entry, e ox
 // planHomeMerge changes the step st, so that it merges the changes that the home and the server have made to an entry.
 // If merging fails or the merged entry would be invalid, the step keeps the home's entry and adds the server's entry
 // under another name. The added entry has a label that reports the conflict, or no labels if it would have too many. If
-// the other name is already in use, the step adds no entry.
+// the added entry's name is already in use, the step adds no entry.
 func (s *syncRun) planHomeMerge(st *plannedStep, p *entryPair) error {
 	baseContent := ""
 	if p.homeEntry.Content != p.serverEntry.Content {

@@ -166,10 +166,13 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 	return sendErr
 }
 
-// fetchSentEntryVersions asks the server for the IDs and versions of the entries that this push sent. Without the IDs
-// and versions, a later run could not tell whether the server has removed an entry or has never received it. If the
-// server does not answer, the next run asks again. If no other client has written to the server since the last
-// synchronization, the next run only needs to read the changes after this push.
+// fetchSentEntryVersions asks the server for the IDs and versions of the entries that this push sent, and stores them
+// in the records of the state. Without the IDs and versions, a later run could not tell whether the server has removed
+// an entry or has never received it. If the server does not answer, the next run asks again.
+//
+// If only this push has changed the server's entries since the last synchronization, fetchSentEntryVersions also stores
+// the server's present position in s.state.serverPosition. Therefore the next run does not read the changes of this
+// push again.
 func (s *syncRun) fetchSentEntryVersions() {
 	before, d := s.serverPos, newHomeOrServerEntries()
 	now, err := s.readPosition()

@@ -102,10 +102,15 @@ func (s *syncRun) isPullUndone() (bool, error) {
 	return false, nil
 }
 
-// readServerEntries reads the changes on the server since the last synchronization. It reads all entries on the server
-// if the changes do not suffice: if the server cannot list all of them, if somebody undid the last pull, if
-// isHomeHistoryTrusted is false, or if a record has no entry ID and no entry with its name has changed.
-// isHomeHistoryTrusted reports whether the home's change history continues from the last synchronization.
+// readServerEntries reads entries from the server. Normally it reads only the changes on the server since the last
+// synchronization. It reads all entries of the server instead in these cases:
+//   - The server cannot list all of these changes, or there was no synchronization before.
+//   - Somebody undid the last pull, which is the last copying of the server's entries to the home (the local memory
+//     directory).
+//   - The parameter isHomeHistoryTrusted is false. The caller sets it to true if the home's change history continues
+//     from the last synchronization.
+//   - A record of the last synchronization has no entry ID, and no changed entry on the server has the name in the
+//     record. Records of removed entries do not count.
 func (s *syncRun) readServerEntries(isHomeHistoryTrusted bool) (d *homeOrServerEntries, err error) {
 	s.serverPos, err = s.readPosition()
 	if err != nil {
@@ -320,11 +325,11 @@ func (s *syncRun) findNewestContent(
 	})
 }
 
-// findNewestMatchingContent searches the versions of the entries with these names. It examines one name after the
-// other, and the versions of each name from the newest to the oldest. It returns the content of the first version for
-// which the function matches returns true. The bool result is false if there is no such version, if the store has no
-// history, if more than maxExaminedVersions versions were examined, or if an error is returned. Reaching this limit is
-// not an error.
+// findNewestMatchingContent searches the versions of the entries with these names. It examines the names in order, and
+// the versions of each name from the newest to the oldest. It returns the content of the first version for which the
+// function matches returns true. The bool result is false if there is no such version, if the store has no history, if
+// more than maxExaminedVersions versions were examined, or if an error is returned. Reaching this limit is not an
+// error.
 func (s *syncRun) findNewestMatchingContent(
 	store oxbow.Store,
 	names []string,

@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ensureSession adds a session ID to the context, unless there is one. By this ID, the changes of this pull can be
-// found in the home's history.
+// ensureSession adds a random session ID to s.ctx, if s.ctx has no session ID yet. With this ID, the changes of this
+// pull can be found in the home's history. ensureSession also sets s.pullIdentity, which contains the session ID and
+// the number of the last change before the pull.
 func (s *syncRun) ensureSession() error {
 	src, _ := oxbow.SourceFrom(s.ctx)
 	if src.Session == "" {
@@ -216,10 +217,12 @@ func (s *syncRun) resumePush(server *homeOrServerEntries) error {
 	return nil
 }
 
-// isStepDoneOnServer reports whether the server has already made the change that the parameter step describes. An
-// earlier push planned this step and was killed before it could record the result. If the change is on the server,
-// isStepDoneOnServer also sets the ID, the version and the time in step.Record. If the result found is false, the
-// caller must not use step.Record.
+// isStepDoneOnServer reports whether the server already has the change that the parameter step describes. The step
+// belongs to an earlier push, which was killed before it could record whether the server made the change.
+//
+// If step.Record is nil, the step removes an entry. Otherwise the step writes an entry, and isStepDoneOnServer also
+// sets the ID, the version and the time in step.Record. If the result found is false, the caller must not use these
+// values.
 func (s *syncRun) isStepDoneOnServer(step *planStep, server *homeOrServerEntries) (found bool, err error) {
 	old := s.recordByNumber(step.ReplacedSyncRecordNumber)
 	if step.Record == nil {

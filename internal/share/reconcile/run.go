@@ -62,8 +62,10 @@ func Push(ctx context.Context, homeStore, serverStore oxbow.Store, st *State, o 
 	return s.report, err
 }
 
-// beginRun prepares a pull or a push. It chooses a salt if the state has none. Then readAndPairEntries updates the
-// state for an earlier pull or push that was killed, and reads the home and the server.
+// beginRun prepares a pull or a push. If the state st has no salt, beginRun resets st and chooses a random salt, which
+// is part of all hashes in the state. Then readAndPairEntries reads the home and the server and pairs their entries. If
+// an earlier pull or push was interrupted, readAndPairEntries also records in the state what the interrupted run had
+// done.
 func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*syncRun, error) {
 	s := &syncRun{
 		ctx:                ctx,

@@ -94,7 +94,7 @@ type entryVersionIdentity struct {
 	EntryName          string     `json:"name"`
 	Kind               oxbow.Kind `json:"kind,omitempty"`
 	CreatedNanoseconds int64      `json:"created"` // in nanoseconds since 1970
-	// hash of the whole entry, or "" if the entry contains changes that the other side (the server or the home) does
+	// hash of the whole entry, or "" if the entry contains changes that the opposite side (the server or the home) does
 	// not have yet
 	EntryHash string `json:"hash,omitempty"`
 }
@@ -135,8 +135,8 @@ func (s *State) saltedHashes(texts []string) (out []string) {
 	return out
 }
 
-// entryHash returns a hash of the parts of an entry that are synchronized. Labels that a server stamps on an entry are
-// left out, because the home and the server set such labels independently.
+// entryHash returns a hash of an entry's parts that are synchronized. Labels that a server stamps on an entry are left
+// out, because the home and the server set such labels independently.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	labels := labelTexts(withoutServerStamps(e.Labels))
@@ -179,9 +179,12 @@ func labelTexts(ls []oxbow.Label) (out []string) {
 	return out
 }
 
-// ReadState reads the state from a file, and the plan of a killed run if there is one. If the file does not exist, it
-// returns the zero State. If the file is torn, it uses only the URL in the header, if the header can be read. If a
-// later version of oxbow wrote the file, the error matches [oxbow.ErrVersion].
+// ReadState reads the state from the file name. If a killed run has left a plan, ReadState also reads the plan. If the
+// file does not exist, it returns the zero State.
+//
+// If the file is damaged or incomplete, ReadState ignores the records in the file. The State then contains the URL from
+// the file's header, or no URL if the header is damaged, too. If a later version of oxbow wrote the file, the error
+// matches [oxbow.ErrVersion].
 func ReadState(fsys vfs.FS, name string) (*State, error) {
 	s := &State{}
 	b, err := vfs.ReadFile(fsys, name, maxStateFileBytes)

@@ -145,13 +145,14 @@ func (f *serverFollower) sendServerChangesEvent(ctx context.Context) error {
 }
 
 // readChangeAnswer reads the server's answer to a request that made a change. It returns the change, which is empty if
-// the server did not return it. readChangeAnswer also sends an event with the server's new changes to the functions
-// that watch the store.
+// the server did not return it. The change has no versions if they could not be read.
 //
-// If the parameter sincePosition is not nil, the answer contains all changes since the position in this parameter.
-// readChangeAnswer sends these changes only if f.position is still the same position. If another event was sent in the
-// meantime, f.position has changed, and the changes in the answer are not used. If the answer contains no changes,
-// cannot be read, or is not used, readChangeAnswer asks the server for the changes since f.position instead.
+// readChangeAnswer also sends the server's new changes as an event to the functions that watch the store. If
+// sincePosition is not nil, the answer contains all changes since sincePosition.Position. These changes are sent if
+// they can be read and f.position is still equal to sincePosition.Position. If another event was sent in the meantime,
+// f.position differs, and the changes in the answer do not fit.
+//
+// In all other cases, readChangeAnswer asks the server for the changes since f.position and sends these changes.
 func (f *serverFollower) readChangeAnswer(
 	ctx context.Context,
 	res *http.Response,

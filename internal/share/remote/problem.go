@@ -124,9 +124,9 @@ var serverPathPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^\w.~/-])(/[^/\s]|[A-Za-z]:[\\/]|\\\\)`)
 })
 
-// hideFileNames replaces the field Detail if it contains a path on the server, and if the error is one that may name
-// the server's files. Such an error has a status of at least 500, or the code read_only or position. The original error
-// is stored in the field CompleteError.
+// hideFileNames replaces p.Detail and stores the original error in p.CompleteError if p.Detail may reveal where the
+// server stores its files. This is the case if p.Detail contains a path and the error is about the server's storage:
+// p.Status is at least 500, or p.Code is "read_only" or "position". Other errors stay unchanged.
 func (p *Problem) hideFileNames(err error) {
 	mayNameFiles := p.Status >= 500 || p.Code == "read_only" || p.Code == "position"
 	if !mayNameFiles || !serverPathPattern().MatchString(p.Detail) {

@@ -54,7 +54,7 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	}
 	var background sync.WaitGroup
 	defer background.Wait()
-	// Read the branch with the reviewed files while the other files are opened. Ignore an error, because ReviewedNames
+	// Read the branch with the reviewed files while all other files are opened. Ignore an error, because ReviewedNames
 	// returns it later.
 	background.Go(func() { _, _, _ = t.readUpstream(ctx) })
 	lasting := context.WithoutCancel(ctx)

@@ -33,11 +33,12 @@ const (
 	ignoreFile     = ".gitignore"
 )
 
-// Init creates the directory for team files, the settings file, and the attributes file that assigns the merge driver,
-// unless they already exist. Init changes the file .gitignore in .oxbow so that git does not ignore team files. Unless
-// the git config of this clone already names the merge driver, Init sets the driver to a shell command that runs the
-// program in the argument command. Init returns the paths of the written files, relative to the working tree's root. In
-// a dry run, Init changes nothing, and returns the paths of the files that would be written.
+// Init creates the directory for team files, the settings file, and the attributes file that assigns the merge driver.
+// It leaves them unchanged if they already exist. Init also changes the file .gitignore in .oxbow so that git does not
+// ignore team files. If the git config of this clone does not name the merge driver yet, Init sets the driver to a
+// shell command that runs the program whose path is in the argument command. Init returns the paths of the written
+// files, relative to the working tree's root. If dryRun is set, Init changes nothing, and returns the paths of the
+// files that it would write.
 func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (writtenPaths []string, err error) {
 	defer func() { err = wrapError("setting up team files", err) }()
 	exists, err := t.directoryExists()

@@ -26,9 +26,9 @@ var teamSharedNames = []string{"annotations", "team", "profiles", "memory-profil
 	".gitattributes",
 	".ds_store", "desktop.ini", "thumbs.db"}
 
-// isTeamSharedName reports whether a file with this name may be in a directory that is not somebody's oxbow home. For
-// example, people share team files on purpose, and a file with the extension .off only switches off hooks. Letter case
-// is ignored, as on most file systems of macOS and Windows.
+// isTeamSharedName reports whether the name is not a sign that a directory is somebody's oxbow home. For example,
+// people commit the directory of team files on purpose, so it occurs in directories that are not a home. A file with
+// the extension .off only switches off hooks. Letter case is ignored, as on most file systems of macOS and Windows.
 func isTeamSharedName(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(teamSharedNames, name) || strings.HasSuffix(name, ".off")
@@ -119,7 +119,7 @@ func (f *homeOwnershipFacts) readUnsharedNames() error {
 	return err
 }
 
-// updateOldestChange sets oldestFileChangeTime to t if t is earlier.
+// updateOldestChange sets oldestFileChangeTime to t if t is earlier or if oldestFileChangeTime is zero.
 func (f *homeOwnershipFacts) updateOldestChange(t time.Time) {
 	if f.oldestFileChangeTime.IsZero() || t.Before(f.oldestFileChangeTime) {
 		f.oldestFileChangeTime = t

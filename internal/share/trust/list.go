@@ -52,18 +52,20 @@ func (h *Home) matchesExactly(f homeOwnershipFacts) bool {
 	return h.Path == f.resolvedHomePath && h.LinkPath == f.linkToHomePath && isSameStore && h.ID == f.id
 }
 
-// describesHome reports whether h, a line of the trust list, is about the home that has the facts f. The links to the
-// home in h and f (h.LinkPath and f.linkToHomePath) must be equal. The other conditions depend on the memory in the
-// home, which is identified by a fingerprint. The first of these cases that applies decides:
-//   - If the user has revoked the trust, the paths in h and f must be equal.
-//   - If the home has the same memory as in h, and the memory has an ID, the home must be the same directory as in h.
-//     The directory may have been moved. Another directory at the same path also matches if git tracks no file in the
-//     home, because the user may have restored a backup there.
-//   - If the home has the same memory as in h, but the memory has no ID, the home must be the same directory as in h.
-//     This is also the condition if the home has no memory now.
-//   - If the memory is damaged, the home must be the same directory as in h, and git must not track any file in the
-//     home. This is also the condition if h was recorded for a home without a memory.
-//   - Otherwise h is not about the home.
+// describesHome reports whether h, a line of the trust list, describes the home that was examined. A home is the
+// directory of a memory. The argument f contains the facts about the examined home. The recorded link to the home
+// (h.LinkPath) must be equal to the examined link (f.linkToHomePath). The other conditions depend on the fingerprint,
+// which identifies the memory in a home. The first case that applies decides:
+//   - If the user has revoked the trust (h.Revoked), the paths h.Path and f.resolvedHomePath must be equal.
+//   - If the fingerprints are equal and made from an ID of the memory, the examined directory must be the recorded
+//     directory, which may have been moved. Another directory at the same path also matches if git tracks no file in
+//     it, because the user may have restored a backup there.
+//   - If the fingerprints are equal but the memory has no ID, or if the examined home has no memory, the examined
+//     directory must be the recorded directory.
+//   - If the memory in the examined home is damaged, the examined directory must be the recorded directory, and git
+//     must not track any file in it.
+//   - If the recorded home had no memory (h.Fingerprint is ""), the conditions are the same as for a damaged memory.
+//   - Otherwise the result is false.
 //
 // Therefore a copy or a clone of a home at another path never matches.
 func (h *Home) describesHome(f homeOwnershipFacts) bool {
@@ -78,8 +80,8 @@ func (h *Home) describesHome(f homeOwnershipFacts) bool {
 	switch isTracked := len(f.gitTrackedNames) > 0; {
 	case h.Fingerprint == f.homeFingerprint && f.hasStoreID():
 		return isSameDir || (isSamePath && !isTracked)
-	// The home now lacks a store, perhaps because the user moved the store away, or the store is as recorded but has
-	// no ID.
+	// There are two cases. The memory is the recorded memory, but has no ID. Or the examined home has no memory,
+	// perhaps because the user moved the memory's file away.
 	case h.Fingerprint == f.homeFingerprint, f.homeFingerprint == "":
 		return isSameDir
 	case f.homeFingerprint == damagedStoreFingerprint: // Opening the store reports the damage.
@@ -162,7 +164,8 @@ func (l List) Homes() []Home {
 }
 
 // findHomesWithWords searches the file of recorded homes for lines that contain at least one of the words. It returns
-// the homes that these lines list. The other lines are not parsed, so that a command with a long record stays fast.
+// the homes that these lines list. Lines without these words are not parsed, so that a command with a long record stays
+// fast.
 func (l List) findHomesWithWords(words ...string) (homes []Home) {
 	for line := range bytes.Lines(l.readFile(homesFileName)) {
 		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quoteWord(w)) }) {

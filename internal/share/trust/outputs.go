@@ -17,8 +17,8 @@ type writtenFileDigest struct {
 
 const writtenFilesFileName = "outputs"
 
-// maxWrittenFileRecords is the maximum number of files in the record of files that oxbow has written. If there are
-// more, the oldest is removed from the record.
+// maxWrittenFileRecords is the maximum number of files in the record that lists the files that oxbow has written. If
+// there are more, the oldest is removed from the record.
 const maxWrittenFileRecords = 1000
 
 // RecordWrittenFile records that oxbow wrote a text to the file at path. digest is the digest of the text.

@@ -32,7 +32,9 @@ func (l List) AddTeam(ctx context.Context, id string, now time.Time) error {
 	})
 }
 
-// RemoveTeam removes a repository from the record. wasRecorded reports whether it was there.
+// RemoveTeam removes the repository with the given ID from the file teamsFile, which lists the repositories whose team
+// files the user trusts. The ID is the URL of the repository's remote, or the repository's path. If the file does not
+// list the repository, wasRecorded is false and the file does not change.
 func (l List) RemoveTeam(ctx context.Context, id string) (wasRecorded bool, err error) {
 	if !slices.ContainsFunc(l.Teams(), func(t Team) bool { return t.ID == id }) {
 		return false, nil

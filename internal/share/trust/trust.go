@@ -111,10 +111,17 @@ func refuseOtherUsersHome(home, storePath string) (verdict OwnershipVerdict, ref
 	return OwnershipVerdict{}, false
 }
 
-// judgeUnrecordedHome judges a home that is not in the record. The home does not belong to the user if git tracks a
-// file in it, or if the home is a link to a home that is not the user's. Otherwise the home belongs to the user if it
-// is empty or older than the record, because earlier versions of oxbow recorded only few homes. A home with files that
-// is newer than the record does not belong to the user, because it comes from an archive, a copy or a clone.
+// judgeUnrecordedHome decides whether a home belongs to the user. The home is not in the record, which lists the homes
+// that oxbow created on this machine. The home does not count as the user's in these cases:
+//
+//   - Git tracks a file in the home, or it is unknown whether git does.
+//   - The home is a link to a home that is not the user's.
+//   - The home contains files or is a link, and all of its files were changed after this machine began the record. The
+//     home then comes from an archive, a copy or a clone.
+//
+// In all other cases the home belongs to the user. In particular, an older home belongs to the user, because earlier
+// versions of oxbow recorded only few homes. If the record's start time cannot be read, this machine cannot record
+// homes. In this case, only the first two conditions are checked.
 func (l List) judgeUnrecordedHome(f homeOwnershipFacts) OwnershipVerdict {
 	if f.gitTrackedErr != nil {
 		return f.verdictForUnknownOwner(fmt.Sprintf(

@@ -76,7 +76,8 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return g.stageRequest(&commitRequest{storeOps: ops})
 }
 
-// Checkpoint writes the whole file, although nothing has changed. If the file does not exist, Checkpoint creates it.
+// Checkpoint writes the whole file, even if nothing has changed since the last write. If the file does not exist,
+// Checkpoint creates it.
 func (s *Store) Checkpoint(ctx context.Context) error {
 	return s.commit(&commitRequest{ctx: ctx, done: make(chan struct{})})
 }
@@ -106,7 +107,7 @@ func (s *Store) commit(r *commitRequest) error {
 
 	err := s.withLock(r.ctx, func() error { return s.commitRequests(batch) })
 	if r.ctx.Err() != nil && !r.isFinished() {
-		// The caller of this request has given up. The other callers still wait, so put their requests back into the
+		// The caller of this request has given up. All other callers still wait, so put their requests back into the
 		// queue.
 		r.setResult(r.ctx.Err())
 		s.queueMu.Lock()
@@ -243,8 +244,9 @@ func (g *unwrittenRecordChanges) stageRequest(r *commitRequest) error {
 }
 
 // reloadIfChanged updates the state from the file. The caller must hold the lock that keeps other processes from
-// writing. If this store did not write the file that it has read last, reloadIfChanged compares the file's checksum
-// with the checksum of the last read. Comparing times is not enough, because a program may overwrite a file within a
+// writing. If the last read of the file returned a content that another program had written, reloadIfChanged compares
+// the file's present checksum with the checksum of that read. If the checksums differ, it discards the cached state, so
+// that the content is read again. A comparison of times is not enough, because a program may overwrite a file within a
 // tick of the file system's clock and keep the file's length.
 func (s *Store) reloadIfChanged() error {
 	s.mu.Lock()

@@ -17,8 +17,9 @@ import (
 // globsFrontKey is the front matter key with which a rule lists the file patterns to which it applies.
 const globsFrontKey = "globs"
 
-// readCursorRules reads a rule of the editor Cursor with [ReadMarkdown], which puts the description above the text.
-// Each file pattern becomes a label. The entry gets the tag rule.
+// readCursorRules reads a file with a rule of the editor Cursor. It calls [ReadMarkdown], which puts the description
+// above the text. The entry gets the label "tag" with the value "rule". It also gets a label with the key globsFrontKey
+// for each file pattern to which the rule applies.
 func readCursorRules(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for it, err := range ReadMarkdown(r, inputName, o) {

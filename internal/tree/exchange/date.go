@@ -173,9 +173,9 @@ func parseDigits(digits string) int {
 	return n
 }
 
-// parseMonth returns the number of the month that s names. The text s is the English name of the month, at least the
-// first three letters of the name, "sept", or a number. A number is returned unchanged, even if no month has this
-// number. For any other text, parseMonth returns 0.
+// parseMonth returns the number of the month that s names. The text s is the month's English name, at least the name's
+// first three letters, "sept", or a number. A number is returned unchanged, even if no month has this number. For any
+// other text, parseMonth returns 0.
 func parseMonth(s string) int {
 	for m := time.January; m <= time.December; m++ {
 		name := m.String()

@@ -28,11 +28,14 @@ type documentListNames struct {
 	ignoredListNames []string // names of members without anything to import, such as the export's settings
 }
 
-// documentObjects yields the records in JSON documents. If a document is an array, its elements are the records. If a
-// document is an object, the elements of the lists that the argument lists names are the records. An object without
-// such lists is a record itself, as in a file with an object on each line. documentObjects yields an [*ItemError] for a
-// value that is not a record. It also yields an ItemError for a list with an unknown name, and does not read this list.
-// If a document is damaged, documentObjects yields the records before the damage and then an ItemError.
+// documentObjects yields the records in JSON documents, which it reads from r. If a document is an array, its elements
+// are the records. If a document is an object, it may have members whose names are in the argument lists. The elements
+// of these members are the records. An object without such members is a record itself, as in a file with an object on
+// each line.
+//
+// documentObjects yields an [*ItemError] for a value that is not a record. It also yields an ItemError for a list with
+// an unknown name, and does not read this list. If a document is damaged, documentObjects yields the records before the
+// damage and then an ItemError.
 func documentObjects(r io.Reader, inputName string, lists documentListNames) iter.Seq2[locatedJSONObject, error] {
 	return func(yield func(locatedJSONObject, error) bool) {
 		br := bufio.NewReaderSize(r, peekSize)
@@ -218,7 +221,9 @@ func (d *documentReader) readListMember(name string) {
 	}
 }
 
-// reportUnreadLists yields an error for each JSON array in the object o that is not imported.
+// reportUnreadLists yields an error for each JSON array in the object o that is not imported and has elements. The
+// error contains the number of elements that are left out. Arrays whose names are in d.listNames.ignoredListNames are
+// not reported. reportUnreadLists stops if d.isDone is set.
 func (d *documentReader) reportUnreadLists(o locatedJSONObject) {
 	for _, f := range o.fields {
 		isReported := f.rawValue[0] == '[' && !slices.Contains(d.listNames.ignoredListNames, f.key)
@@ -343,7 +348,7 @@ func (c *lineCounter) nextValueLine(offset int64) int {
 type jsonHead struct {
 	isArray bool
 	keys    []string // keys of the object, or the first object in the array
-	// for each list in the document's first object, by name: the keys of the first element of the list
+	// for each list in the document's first object, by name: the keys of the list's first element
 	elementKeysByListName map[string][]string
 }
 

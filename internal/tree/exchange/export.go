@@ -30,16 +30,16 @@ type exportedEntry struct {
 	Source  oxbow.Source  `json:"source"`
 }
 
-// Export writes the entries that match the filter, ordered by ID, and returns their number.
-// Each entry is a line of JSON (UTF-8, ended by a newline):
+// Export writes the entries that match the filter f, ordered by ID, and returns their number. Each entry is a line of
+// JSON (UTF-8, ended by a newline):
 //
 //	{"id":7,"name":"deploy","kind":"note","content":"…","aliases":["ship"],
 //	 "labels":[{"key":"project","value":"vtt"}],"created":"2026-04-18T09:30:00Z",
 //	 "updated":"2026-04-19T10:00:00.5Z","version":12,"source":{"time":…,"actor":"agent"}}
 //
-// All keys are always present, in this order, so that the same entries produce the same bytes.
-// Times are in RFC 3339 format and in UTC, with the precision of the store. [Read] reads the
-// result. If an error is returned, the output may be incomplete.
+// All keys are always present, in this order, so that the same entries produce the same bytes. Local labels are
+// omitted, except for personal labels. Times are in RFC 3339 format and in UTC, with the precision of the store. [Read]
+// reads the result. If an error is returned, the output may be incomplete.
 func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (int, error) {
 	bw := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(bw)

@@ -26,14 +26,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Read reads a file, or all files below a directory whose names end in .md, .markdown, .jsonl or .ndjson (optionally
-// followed by .gz), sorted by name. Hidden files and directories, whose names start with a dot, are skipped. Read
-// yields an [*ItemError] for each hidden directory that contains such files, for each file with a different ending, and
-// for each symbolic link with such an ending, because Read does not follow links. A file that contains the dates of
-// chat sessions sets the dates of the chat logs in the same directory. For an mdBook, Read skips book.toml and the
-// table of contents: the file SUMMARY.md next to book.toml or in the source directory.
+// Read reads the file with the given name. If the name is a directory, Read reads all files in and below the directory
+// whose names end in .md, .markdown, .jsonl or .ndjson (optionally followed by .gz), sorted by name.
 //
-// If a file cannot be read, Read yields an ItemError. A directory without any file to read is a fatal error.
+// In a directory, Read skips these files and yields an [*ItemError] for each of them:
+//   - a hidden file (its name begins with a dot) that has one of these endings
+//   - a hidden directory that contains a file with one of these endings
+//   - a file that has none of these endings
+//   - a symbolic link, because Read does not follow links
+//
+// Other hidden files and directories are skipped without an error. If a directory belongs to an mdBook, Read also skips
+// book.toml and the table of contents without an error. The table of contents is the file SUMMARY.md next to book.toml
+// or in the source directory. If a directory contains a file with the dates of chat sessions, the chat logs in the same
+// directory get these dates.
+//
+// If a file cannot be read, Read yields an ItemError and continues. If there is no file to read in a directory, Read
+// yields a fatal error.
 func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		info, err := fsys.Stat(name)
@@ -226,7 +234,7 @@ var bookSourcePattern = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // recordBookContentsPath records two paths at which the mdBook in the directory can have its table of contents. One is
-// in the directory itself. The other path is in the source directory that the book's configuration names, or in src.
+// in the directory itself. The second path is in the source directory that the book's configuration names, or in src.
 func (w *fileWalker) recordBookContentsPath(dir string) {
 	src := "src"
 	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), peekSize)
@@ -363,8 +371,8 @@ func compareFilePaths(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// readFiles reads the files and yields their items. Files with the dates of chat sessions are read first, because the
-// other files in the same directory need the dates. The other files are read in the order of compareFilePaths. In this
+// readFiles reads the files and yields their items. Files with the dates of chat sessions are read first, because all
+// other files in the same directory need the dates. All other files are read in the order of compareFilePaths. In this
 // order, a note comes before its conflict copies, so that the note gets the name and the aliases. A conflict copy is a
 // second version of a note, which a synchronization program creates if the note was edited on two computers. readFiles
 // yields an error if the files contain dates of sessions, but no sessions.

@@ -39,7 +39,7 @@ func IsMarkdown(name string) bool { return formatByExtension(name) == Markdown }
 // OriginLabelValue returns the value that the label [LabelImportFile] has for the entries of a file.
 func OriginLabelValue(file string) string { return originLabel(file) }
 
-// LabelsWithImportLabels returns the labels of entry e together with the labels that an import of the file would add.
+// LabelsWithImportLabels returns entry e's labels together with the labels that an import of the file would add.
 func LabelsWithImportLabels(e oxbow.Entry, file string) []oxbow.Label {
 	return withImportLabels(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
 }
@@ -69,11 +69,11 @@ func HaveEqualBodies(a, b string) bool { return trimLineBreaks(a) == trimLineBre
 
 func trimLineBreaks(s string) string { return strings.Trim(s, "\r\n") }
 
-// ReplaceContent returns the text of a Markdown file after a change of one item. The argument fileText is the present
-// text of the file, and content is the new content of the item. The content begins with the description from the front
-// matter, which ReplaceContent does not write. ReplaceContent replaces only the item's text below the front matter. It
-// returns an error if content does not begin with the description, or if the item's old text is blank or does not occur
-// exactly once in the file.
+// ReplaceContent returns the text of a Markdown file after a change of one item. The argument fileText is the file's
+// present text, and content is the item's new content. The content begins with the description from the front matter,
+// which ReplaceContent does not write. ReplaceContent replaces only the item's text below the front matter. It returns
+// an error if content does not begin with the description, or if the item's old text is blank or does not occur exactly
+// once in the file.
 func ReplaceContent(fileText string, it Item, content string) (string, error) {
 	above, was := it.Entry.Content[:it.frontMatterTextLen], trimLineBreaks(it.Entry.Content[it.frontMatterTextLen:])
 	body, ok := strings.CutPrefix(content, above)

@@ -308,8 +308,10 @@ func (k frontMatterKey) flattenNode(n *yaml.Node) []frontMatterKey {
 	return keys
 }
 
-// readScalarNodes returns k with the values of the nodes, followed by a key with an error for each node that cannot be
-// read. If k is not a list and a node cannot be read, readScalarNodes returns only the keys with errors.
+// readScalarNodes adds the text of each node to the values of k, and returns k as the first element of the result. A
+// node that contains a NUL character cannot be read. For each such node, readScalarNodes appends a copy of k that has
+// no values and an error. If k is not a list and a node cannot be read, the result contains only these copies. An empty
+// or null node adds no value. It sets k.isEmpty unless k is a list.
 func (k frontMatterKey) readScalarNodes(nodes []*yaml.Node) []frontMatterKey {
 	var unread []frontMatterKey
 	for _, n := range nodes {

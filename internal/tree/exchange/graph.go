@@ -126,9 +126,11 @@ func (g *knowledgeGraph) addRelation(
 	return g.checkSize()
 }
 
-// observationTexts returns the texts of an entity's observations. In forks of the memory server, an observation may be
-// an object. Its text is then the member text or content, followed by the remaining members in parentheses. Any other
-// value is kept as JSON.
+// observationTexts returns the texts of an entity's observations. An observation is usually a string, which is returned
+// as it is. Other values, such as numbers, are returned as JSON. Null is skipped.
+//
+// In forks of the memory server, an observation may be an object. Its text is the string in the object's member
+// "content", or in the member "text" if "content" is missing or empty. The remaining members follow in parentheses.
 func observationTexts(raw json.RawMessage) (texts []string) {
 	if raw[0] != '[' {
 		raw = slices.Concat([]byte("["), raw, []byte("]"))

@@ -202,8 +202,9 @@ func (h *noteHeader) addWarning(k frontMatterKey, format string, args ...any) {
 }
 
 // setName sets the entry's name to the value of the key k, which is a name or a title in the front matter. If the entry
-// already has another name, the value of the key "name" becomes the name, and the other value becomes an alias. If the
-// value is too long, setName shortens it, adds a warning, and adds the whole value to the entry's text.
+// already has a different name, setName makes one of the two values an alias: if k is the key "name", its value becomes
+// the name, and the earlier name becomes an alias. Otherwise the value of k becomes an alias. If the value is too long,
+// setName shortens it, adds a warning, and adds the whole value to the entry's text.
 func (h *noteHeader) setName(k frontMatterKey) {
 	e := &h.entry
 	name := makeValidName(k.value(), oxbow.MaxName)

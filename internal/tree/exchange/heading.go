@@ -71,8 +71,9 @@ const maxPreTitleDecorationBytes = 4000
 // htmlCommentPattern matches a comment of HTML.
 var htmlCommentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?-->`) })
 
-// isDecoration reports whether a text contains no words that a reader sees: only comments, images such as badges, HTML
-// tags, and definitions of link addresses.
+// isDecoration reports whether a reader sees no words in a text. Such a text is blank, or it consists only of comments,
+// images such as badges, HTML tags, and definitions of link addresses. The result is false if a comment is not closed,
+// or if the text without comments has more than maxPreTitleDecorationBytes.
 func isDecoration(text string) bool {
 	if strings.TrimSpace(text) == "" {
 		return true

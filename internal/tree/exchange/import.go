@@ -150,7 +150,7 @@ func (r *Report) addMessage(list *[]string, format string, args ...any) {
 //   - In all other cases, the entry stays as it is, and the item gets a name with a number: "NAME (2)".
 //
 // The option o.Overwrite makes more items replace entries. The same rules apply within an import: if two different
-// items have the same name, the second item gets a number. If an alias of an item is already the name or an alias of
+// items have the same name, the second item gets a number. If an item's alias is already the name or an alias of
 // another entry, the alias is omitted, and the report contains a note.
 //
 // Labels identify the origin of an entry: import:ORIGIN, import-id:ID for the record of a program, and import-sum with
@@ -399,8 +399,9 @@ func (im *importer) writeBatch(batch importBatch) error {
 	return fmt.Errorf("importing %s to %s: %w", items[0].Position, items[len(items)-1].Position, err)
 }
 
-// applyBatch plans a batch and writes it. If another writer changes an entry of the plan in the meantime, it plans
-// again. If planning fails, the returned plan is nil.
+// applyBatch plans the change for a batch of items and applies the change to the store. If another writer has changed
+// an entry of the plan in the meantime, applyBatch plans again, in up to maxBatchAttempts attempts. If im.opts.DryRun
+// is set, it only checks whether the store would accept the change. If planning fails, the returned plan is nil.
 func (im *importer) applyBatch(items []Item) (*batchPlan, error) {
 	for try := 1; ; try++ {
 		p, err := im.planBatchChange(items, im.wasStoreEmpty && try == 1)
@@ -482,9 +483,10 @@ func fileOfRef(ref string) string {
 	return ref
 }
 
-// findStaleEntries adds the names of entries from earlier imports to two lists in the report. EntriesMissingFromFile
-// contains the entries whose file was read now, but no longer contains the entry. EntriesOfMissingFiles contains the
-// entries whose file no longer exists.
+// findStaleEntries finds entries that were imported earlier and whose origin no longer exists. It adds their names to
+// two lists in the report. EntriesMissingFromFile contains an entry if this import has read the entry's file, but the
+// file does not contain the entry now. EntriesOfMissingFiles contains an entry if the entry's file does not exist,
+// followed by the origin in parentheses.
 func (im *importer) findStaleEntries() error {
 	if im.opts.NoOriginLabels || im.noLabelSupport {
 		return nil

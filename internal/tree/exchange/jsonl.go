@@ -28,18 +28,20 @@ var keySynonyms = map[string]string{
 }
 
 // readJSONL reads JSON objects, such as the lines written by [Export]. The argument inputName is the name of the input.
-// It appears in messages and origins.
+// It appears in error messages and in the origins of the items.
 //
 // The keys "name" and "content" are required. The keys "kind" (default: note), "aliases", "created" and "labels" are
-// optional. "labels" is a list of {"key":…,"value":…} or an object such as {"project":"x","tag":["a","b"]}. "updated"
-// shows whether the item or the entry in the store is newer. "id", "version" and "source" belong to the old store and
-// are ignored. Labels can also be written as "project", "tags", "related_files" (a string or a list of strings) and
+// optional. The value of "labels" is a list of {"key":…,"value":…} or an object such as
+// {"project":"x","tag":["a","b"]}. The value of "updated" shows whether the item or the entry in the store is newer.
+// The keys "id", "version" and "source" are ignored, because their values are valid only in the store that was
+// exported. Labels can also be written as "project", "tags", "related_files" (a string or a list of strings) and
 // "confidence" (a number from 0 to 1). Any other key is an error.
 //
-// Lines of the official MCP memory server are recognized because their key "type" has the value "entity" or "relation".
-// An entity becomes a note. The content of the note lists the entity's observations, then its relations ("- works at →
-// Acme"). The type of the entity becomes a tag. These notes are yielded after all other items. The texts in the graph
-// of an input may have at most maxGraphBytes bytes.
+// The official MCP memory server writes a knowledge graph, which consists of entities and relations between them. Its
+// lines are recognized because their key "type" has the value "entity" or "relation". An entity becomes a note. The
+// content of the note lists the entity's observations, then its relations ("- works at → Acme"). The type of the entity
+// becomes a tag. These notes are yielded after all other items. All texts of a knowledge graph together may have at
+// most maxGraphBytes bytes.
 func readJSONL(r io.Reader, inputName string) iter.Seq2[Item, error] {
 	return readObjects(eachJSONObject(r, inputName), inputName)
 }

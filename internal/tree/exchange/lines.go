@@ -92,7 +92,7 @@ func scanLines(r io.Reader, inputName string) iter.Seq2[numberedLine, error] {
 
 // checkLineUTF8AndLength returns an error if a line of a file is longer than the limit maxLineBytes, or is not UTF-8.
 // data contains the bytes of the line that were read. The argument readByteCount is the number of these bytes, before
-// spaces were trimmed from data. skippedByteCount is the number of bytes beyond the limit, which were skipped.
+// spaces were trimmed from data. skippedByteCount counts the bytes beyond the limit, which were skipped.
 func checkLineUTF8AndLength(data []byte, readByteCount, skippedByteCount int) error {
 	switch {
 	case skippedByteCount > 0:
@@ -248,7 +248,8 @@ func (o jsonObject) firstPresentKey(keys ...string) string {
 	return keys[0]
 }
 
-// textValue returns the value of a field that is a string, or "" if the object does not have the field.
+// textValue returns the string in the field with the given key. If the object has no such field, it returns "". If the
+// value of the field is not a string, it returns an error.
 func (o jsonObject) textValue(key string) (string, error) {
 	raw, ok := o.rawValue(key)
 	if !ok {

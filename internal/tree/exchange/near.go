@@ -18,8 +18,8 @@ func nearestCandidate(word string, candidates []string) string {
 	best, least := "", min(len(word)/3, 3)+1
 	for _, c := range candidates {
 		if difference := max(len(c)-len(word), len(word)-len(c)); difference >= least {
-			// Skip the candidate, because turning one word into the other needs at least as many edits as their
-			// lengths differ.
+			// Skip the candidate, because turning one word into another needs at least as many edits as their lengths
+			// differ.
 			continue
 		}
 		if d := text.EditDistance([]byte(word), []byte(strings.ToLower(c))); d < least {

@@ -178,8 +178,9 @@ func parseOKFTime(n *yaml.Node, o *ReadOptions) time.Time {
 	return t
 }
 
-// applyConceptKey sets the field of the entry that corresponds to a front matter key, such as the name for the key
-// title. A key without such a field becomes labels.
+// applyConceptKey sets the entry's field that corresponds to a key in the front matter. The key conceptTitleKey sets
+// the name, and conceptTypeKey sets the kind if its value is a valid kind. The values of all other keys, and of keys
+// with unsuitable values, are passed to applyOKFValue, which adds aliases or labels.
 func (it *Item) applyConceptKey(key string, value *yaml.Node) {
 	values := []*yaml.Node{value}
 	if value.Kind == yaml.SequenceNode {
@@ -218,11 +219,13 @@ func (it *Item) applyOKFValue(key string, v *yaml.Node) {
 	}
 }
 
-// addConceptLabel adds a label with the key labelKey and the given value to the item. If such a label is not valid, or
-// if only programs may set such a label, addConceptLabel adds a label with the key okf instead. The value of this label
-// is a JSON object with originalKey and value. If this label is not valid either, because it is too long, or if the
-// entry has too many labels, addConceptLabel puts originalKey and value below the text and adds a warning. It ignores
-// an empty value.
+// addConceptLabel adds a label with the key labelKey and the given value to the item. If value is empty,
+// addConceptLabel does nothing.
+//
+// If the label is not valid, or if only programs may set it, addConceptLabel instead adds a label with the key
+// fallbackLabelKey, which is okf. The value of this label is a JSON object with originalKey and value. If this label is
+// too long, or if the entry has maxHeaderLabels labels, addConceptLabel writes originalKey and value below the entry's
+// text and adds a warning.
 func (it *Item) addConceptLabel(labelKey, originalKey, value string) {
 	l := oxbow.Label{Key: labelKey, Value: value}
 	if value == "" {

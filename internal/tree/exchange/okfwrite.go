@@ -35,9 +35,10 @@ type exportedConcept struct {
 	created, updated        time.Time
 }
 
-// ExportOKF writes the entries that match the filter as a bundle, ordered by ID, and returns their number. Each entry
-// becomes a concept in a directory that is named after the entry's kind. [Read] reads the same entries from the
-// bundle. dir must be empty.
+// ExportOKF writes the entries that match the filter f to dir, ordered by ID, and returns their number. The format is
+// OKF. In this format, a directory tree is called a bundle, and each file with an entry is called a concept. ExportOKF
+// writes each concept to a directory that is named after the entry's kind. [Read] reads the same entries from the
+// bundle. The directory dir must be empty.
 func ExportOKF(ctx context.Context, s oxbow.Store, f oxbow.Filter, dir vfs.FS) (int, error) {
 	used := map[string]bool{}
 	concepts := map[string][]exportedConcept{} // concepts, by directory
@@ -134,8 +135,10 @@ func formatConceptFrontMatter(e oxbow.Entry, c *exportedConcept) (string, error)
 	return string(b), err
 }
 
-// splitFallbackLabel splits the value of a label okf, which is a JSON object with one member such as {"key":"text"}. It
-// returns the key of the object as key, and the value that belongs to this key as memberValue.
+// splitFallbackLabel splits the value of an okf label. Such a label stores a front matter key that is not valid as a
+// label key, together with its value. The value is a JSON object with one member, such as {"key":"text"}. The result
+// key is the member's key. The result memberValue is the member's value. A string value is unquoted, and any other
+// value is returned as JSON.
 func splitFallbackLabel(value string) (key, memberValue string) {
 	isKey := true
 	for part := range rawjson.EachElement([]byte(value)) {

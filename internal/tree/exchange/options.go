@@ -72,7 +72,8 @@ func (o *ReadOptions) readerWithProgress(r io.Reader) io.Reader {
 	})
 }
 
-// addExpectedBytes tells the function Progress that size more bytes are expected in total.
+// addExpectedBytes increases the total number of bytes that the function Progress expects. The parameter size is the
+// number of additional bytes.
 func (o *ReadOptions) addExpectedBytes(size int64) {
 	if o != nil && o.Progress != nil {
 		o.Progress(0, size)

@@ -70,8 +70,8 @@ func isImportLabel(l oxbow.Label) bool {
 }
 
 // withoutImportMetadata returns the items without the labels that record an item's origin. It also removes the alias
-// FileName and the labels in Further, because not every store can store them. Therefore items from different stores can
-// be compared.
+// FileName and the labels in UnknownKeyLabels, because not every store can store them. Therefore items from different
+// stores can be compared.
 func withoutImportMetadata(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
@@ -314,8 +314,9 @@ func (im *importer) normalizeItem(it Item, p *batchPlan) (Item, error) {
 	return it, nil
 }
 
-// reuseImportedName returns the item with the name of the entry that an earlier import made from the same
-// record. Without such an entry, it returns the item unchanged.
+// reuseImportedName renames an item if an earlier import made an entry from the same record. The item gets the name of
+// that entry, so that the import updates the entry. If no such entry exists, reuseImportedName returns the item
+// unchanged.
 func (im *importer) reuseImportedName(it Item, p *batchPlan) (Item, error) {
 	if it.ID == "" || p.skipsNameLookups {
 		return it, nil
@@ -430,8 +431,10 @@ const (
 	decisionUseOtherName
 )
 
-// decideItemImport decides what to do with an imported item and an existing entry, old. old has the same name as the
-// item. If nameSuffixNumber is above 0, this number was appended to the item's name.
+// decideItemImport decides what to do with the imported item it. The argument old is the existing entry with the same
+// name. If nameSuffixNumber is above 0, the importer appended this number to the item's name because the original name
+// was taken. decideItemImport returns the decision, such as decisionReplaceEntry, and a reason for it, or "" if no
+// reason is needed.
 func (im *importer) decideItemImport(it Item, old oxbow.Entry, nameSuffixNumber int) (importDecision, string) {
 	// Some stores return an entry of kind note with another kind. Therefore an item of kind note equals an entry of
 	// any kind if the rest is equal.

@@ -78,7 +78,7 @@ type recordForm struct {
 	frontMatterKeyByField map[string]string
 }
 
-// toItem converts a record to an item. The text fields of the record become the content, and the other known fields
+// toItem converts a record to an item. The text fields of the record become the content, and all other known fields
 // become the name, the times and the labels. If the record has no text, the error is errFileWithoutText.
 func (f recordForm) toItem(o locatedJSONObject, opts *ReadOptions) (Item, error) {
 	it := Item{Position: o.position, Origin: string(f.format)}
@@ -190,10 +190,11 @@ func lineOfRef(position string) int {
 	return line
 }
 
-// appendJSONKeys appends the front matter keys for the value raw to the list keys. A scalar or a list becomes one key.
-// An object becomes one key for each of its members, and the key is named after the object and the member, such as
-// owner.name. If the object itself is named metadata, its members get their own names without "metadata." before them.
-// Objects in a list become keys of their own, which follow the key of the list.
+// appendJSONKeys converts the JSON value in the argument raw to front matter keys, and returns the slice keys extended
+// by these keys. The argument name is the name of the value. A scalar or a list becomes one key. An object becomes one
+// key for each of its members, and the key is named after the object and the member, such as owner.name. If the object
+// itself is named metadata, its members get their own names without "metadata." before them. Objects in a list become
+// keys of their own, which follow the key of the list.
 func appendJSONKeys(keys []frontMatterKey, name string, raw json.RawMessage, line int) []frontMatterKey {
 	k := frontMatterKey{name: name, normalizedKey: frontmatter.FoldKeySpelling(name), line: line}
 	switch raw[0] {

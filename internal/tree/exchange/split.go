@@ -104,7 +104,8 @@ func splitParagraphs(text string, p textPiece) []textPiece {
 	}
 	var ps []textPiece
 	cur := p
-	// position of the last paragraph that the loop has reached, where the text can be cut
+	// The variable last is the offset of the position that the loop has reached last. The text can be split at this
+	// position. The variable lastLine is its line number.
 	last, lastLine := p.start, p.line
 	cut := func(off, line int) {
 		cur.end = off

@@ -34,9 +34,9 @@ const (
 	// their notes stay in the memory until the person confirms the removal.
 	maxMissingFiles = 10
 
-	// maxUnconfirmedRemovals is the maximum number of notes that are removed from the memory without asking the
-	// person, if all files of a directory have disappeared. If more notes are missing, the person is asked first,
-	// because an empty directory may be the mount point of a disk that is not mounted.
+	// maxUnconfirmedRemovals is the maximum number of notes that are removed from the memory without asking the person,
+	// if all files in a directory have disappeared. If more notes are missing, the person is asked first, because an
+	// empty directory may be the mount point of a disk that is not mounted.
 	maxUnconfirmedRemovals = 3
 )
 

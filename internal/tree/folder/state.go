@@ -69,7 +69,7 @@ type State struct {
 	isNew         bool     // no state was stored before, so nothing is known about files that existed earlier
 }
 
-// FileCount returns the number of files in the folder, which are all notes.
+// FileCount returns the number of files that the state s records. All recorded files are notes.
 func (s *State) FileCount() int { return len(s.files) }
 
 // Problems returns the problems, ordered by the names of their files.
@@ -138,8 +138,9 @@ func parseState(b []byte) (*State, error) {
 	return s, nil
 }
 
-// parseStateLine parses a line after the first line. hasChangeTime must be true if the lines of files contain the field
-// CHANGED.
+// parseStateLine parses a line of a state file and stores the values in s. The first line of the file is a header and
+// must not be passed to parseStateLine. hasChangeTime must be true if the lines that describe files (the lines that
+// begin with "f") contain the field CHANGED. If the line is invalid, parseStateLine returns an error.
 func (s *State) parseStateLine(line string, hasChangeTime bool) error {
 	kind, rest, _ := strings.Cut(line, " ")
 	switch kind {

@@ -217,8 +217,8 @@ func (s StagingDir) Commit(j *Journal) error {
 	if err := s.CreateFileSync(temp, data, 0o644); err != nil {
 		return err
 	}
-	// Sync the names of the staged files before the journal that refers to them. A directory that is missing was
-	// already moved into place.
+	// Sync the names of the staged files before the journal that refers to them. If a directory is missing, an
+	// interrupted change is being committed again, and the directory was already moved to its final place.
 	for _, d := range j.NewDirs {
 		if err := s.FS.SyncDir(s.StagedPath(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

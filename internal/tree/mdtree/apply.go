@@ -13,8 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// Apply implements [oxbow.Store]. An Update without If is merged line by line if another program changed the entry
-// after this store returned it. If both changed the same lines, Apply keeps that program's file as a conflict copy.
+// Apply implements [oxbow.Store]. Another program may have changed an entry's file after this store returned the entry
+// to the caller. If an Update of such an entry has no If, Apply merges the Update with the program's change, line by
+// line. If the Update and the program have changed the same lines, Apply writes the text of the Update, and preserves
+// the program's text in an additional file (a conflict copy).
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
 	return err
@@ -166,17 +168,25 @@ func checkOtherEntriesUnchanged(name string, versionsBefore, versionsAfter map[s
 	return nil
 }
 
-// mergeOtherProgramsChange merges an op with a change that another program has made to the same entry. The caller made
-// the op for the version of the entry that this store last returned. The parameter current is the entry as it is now.
+// mergeOtherProgramsChange merges the op with a change that another program has made to the same entry. The caller made
+// the op for the version of the entry that this store last returned. The argument current is the entry as it is in the
+// file now.
 //
-// If the op is an update and both changes can be merged, mergeOtherProgramsChange returns an update that contains both
-// changes. If the changes cannot be merged, or if the op removes the entry, mergeOtherProgramsChange returns the op
-// unchanged and adds the file to effects.conflictReasonByFile, so that a copy of the file is kept. If the entry with
-// the merged labels and aliases would not be valid, mergeOtherProgramsChange merges only the content, and also adds the
-// file to effects.conflictReasonByFile.
+// It returns the op unchanged in these cases, and nothing is merged:
 //
-// The op is returned unchanged, without a copy of the file, if no other program has changed the entry, if the op itself
-// requires a version of the entry (op.IfVersion), or if the op is neither an update nor a removal.
+//   - No other program has changed the entry.
+//   - The op itself requires a version of the entry (op.IfVersion is not 0).
+//   - The op is neither an update nor a removal.
+//
+// Otherwise, the result depends on the op:
+//
+//   - If the op removes the entry, it is returned unchanged.
+//   - If the op is an update and the changes conflict, it is returned unchanged.
+//   - If the op is an update and the changes do not conflict, it is returned with both changes. If the labels and
+//     aliases then make the entry invalid, only the content is merged.
+//
+// In each of these cases except a full merge, mergeOtherProgramsChange adds the file to effects.conflictReasonByFile,
+// so that a copy of the file is kept.
 func (s *Store) mergeOtherProgramsChange(op oxbow.Op, current FileItem, effects *opPlanEffects) oxbow.Op {
 	name := current.Entry.Name
 	base := s.servedEntries.receivedEntryByName[name]
@@ -206,8 +216,7 @@ func (s *Store) mergeOtherProgramsChange(op oxbow.Op, current FileItem, effects 
 	u.Content = both.Content
 	merged := u
 	merged.Aliases, merged.Labels = both.Aliases, both.Labels
-	// the entry that contains both the store's and the other writer's changes is not valid, for example because it has
-	// too many labels
+	// If the merged entry is not valid, for example because it has too many labels, keep only the merged content.
 	if merged.Check() != nil {
 		effects.conflictReasonByFile[current.Path] = fmt.Sprintf(
 			"entry %q was given labels or aliases while somebody else gave it others",

@@ -12,10 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Document returns the text of a file that contains no entries, such as an index that a person wrote. ok is false if
-// the file does not exist. Symbolic links that lead out of the tree are not followed. If the file is empty but had text
-// before, Document returns the earlier text. It then also calls Warn, but only once until the file has text again. If
-// the text is not valid, the error is an [oxbow.InvalidError].
+// Document returns the text of a file that contains no entries, such as an index that a person wrote. The result ok is
+// false if the file does not exist. Symbolic links that lead out of the tree are not followed. If the file is empty but
+// had text when it was last read, Document returns that earlier text. The first time that this happens, Document also
+// warns the user. It warns again only after the file has had text in the meantime. If the text is not valid, the error
+// is an [oxbow.InvalidError].
 func (s *Store) Document(ctx context.Context, path string) (text string, ok bool, err error) {
 	if err := s.checkReady(ctx); err != nil {
 		return "", false, err

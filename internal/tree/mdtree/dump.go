@@ -65,7 +65,7 @@ type DumpReport struct {
 	EntriesWithDirectives []string
 }
 
-// Dump writes all entries of a store as a tree of files into the directory dir, and creates the directory if necessary.
+// Dump writes all entries in a store as a file tree into the directory dir, and creates the directory if necessary.
 // Files that are up to date are not written. Files that the dump did not create are not touched (see the package
 // comment). New files and directories are accessible only to their owner (0600, 0700), like the memory. A replaced file
 // keeps its mode.
@@ -481,10 +481,10 @@ func (d *dumper) describeStagedWrite(fileIndex int) journal.StagedWrite {
 	}
 }
 
-// makeJournal returns a journal with the changes that this dump makes to files. It also returns, for each new file, the
-// file's index in j.Writes. If the directory of a file does not exist yet, makeJournal creates the directory in the
-// staging area and adds it to j.NewDirs. The dump later moves this directory with all its files as a whole, so the
-// index of such a file is -1.
+// makeJournal returns a journal with the changes that this dump makes to files. It also returns a list with an index
+// for each new file. The index is the position of the file in j.Writes. If the directory of a file does not exist yet,
+// makeJournal creates the directory in the staging area and adds it to j.NewDirs. The dump later moves the whole
+// directory to its place, so the file is not in j.Writes, and its index is -1.
 func (d *dumper) makeJournal() (*journal.Journal, []int32, error) {
 	j := &journal.Journal{Version: journal.FormatVersion, Removals: d.removals}
 	staged := make([]int32, len(d.outputsToWrite)+len(d.nonEntryFilesToWrite))

@@ -108,8 +108,9 @@ func (d *dumper) assignFilePaths(ctx context.Context) error {
 	return nil
 }
 
-// appendText appends the text of an output's file to b. If the text must be read from the store and
-// has changed there, the error is errEntryChanged.
+// appendText appends a text to b and returns the extended slice. The text is the future content of the file that
+// d.outputs.outputFiles[outputIndex] describes. If the text must be read from the store and has changed there, the
+// error is errEntryChanged.
 func (d *dumper) appendText(ctx context.Context, b []byte, outputIndex int32) ([]byte, error) {
 	out := &d.outputs.outputFiles[outputIndex]
 	switch {
@@ -335,8 +336,9 @@ func (d *dumper) readBookSettings() (settings string, isReplaceable bool, err er
 	return settings, settings == oldBookSettings, nil
 }
 
-// detectDirectiveExecution determines whether mdbook would execute directives, so that the report lists the entries
-// with directives.
+// detectDirectiveExecution sets d.reportsMdBookDirectives. If it is set, the report lists the entries that contain
+// mdbook directives such as {{#include}}, because mdbook would replace them by the content of other files. It is set if
+// the book's settings make mdbook do so. It is not set if oxbow wrote the settings itself, or would write them.
 func (d *dumper) detectDirectiveExecution() error {
 	settings, isOurs, err := d.readBookSettings()
 	d.reportsMdBookDirectives = !isOurs && mdBookIncludesFiles(settings)
@@ -445,10 +447,12 @@ func (d *dumper) saveKnownHashList(stabilityTest *fileStabilityTest) {
 	_ = draft.Discard() // does nothing after a commit
 }
 
-// stableFileStamp returns the size, the inode and the times of an entry's file. Later dumps compare them to
-// recognize that the file is unchanged, so that they need not read the file. ok is false if a later change of the file
-// might not change these values, or if the file may not be the one that this dump read or wrote. Later dumps must then
-// read the file.
+// stableFileStamp returns the size, the inode and the times of an entry's file. Later dumps compare these values with
+// the file's present values. If the values are equal, the file is unchanged, and the dump need not read the file.
+//
+// The result ok is true only if this comparison is reliable. This requires two facts: the file is the file that this
+// dump read or wrote, and each later change of the file also changes at least one of the values. If ok is false, later
+// dumps must read the file.
 func (d *dumper) stableFileStamp(
 	outputIndex int32,
 	e dirEntry,

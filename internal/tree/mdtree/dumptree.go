@@ -153,8 +153,9 @@ func describeMode(mode fs.FileMode) string {
 	return "no regular file"
 }
 
-// openManifest opens the manifest of a tree. If a dump was interrupted before its new manifest was moved into place,
-// openManifest opens the new manifest. If there is no manifest, the error matches [fs.ErrNotExist].
+// openManifest opens the manifest of a tree. A manifest lists the files of the last dump. If the dump was interrupted
+// before its manifest was renamed, t.openForReading opens the new manifest under its temporary name. If there is no
+// manifest, the error matches [fs.ErrNotExist].
 func (t *dumpTree) openManifest() (vfs.File, error) {
 	f, err := t.openForReading(manifestFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

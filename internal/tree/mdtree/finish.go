@@ -92,9 +92,11 @@ func (t *fileTree) filesMovedIntoPlace(j *journal.Journal) (map[string]bool, err
 	return placed, nil
 }
 
-// moveStagedDir moves a staged directory to its final place. It moves the files one by one if another program created a
-// directory with the same name or, on Windows, has a file in the staged directory open. It adds each directory whose
-// content has changed to the map changedDirs.
+// moveStagedDir moves the staged directory dir to its final place. If no directory exists there, it renames the staged
+// directory. It moves the files one by one in two other cases. In the first case, another program has already created a
+// directory with this name. In the second case, the renaming fails with fs.ErrPermission, as on Windows if a program
+// has opened a file in the staged directory. moveStagedDir adds each directory whose content has changed to the map
+// changedDirs.
 func (t *fileTree) moveStagedDir(dir string, changedDirs map[string]bool) error {
 	changedDirs["."] = true
 	there, err := t.nameExists(t.fullPath(dir))

@@ -268,10 +268,11 @@ func (t *dumpTree) supportsFileStamps() bool {
 	return ok
 }
 
-// measureStabilityCutoff returns a time in nanoseconds since 1970. A file may be added to the list of known files only
-// if the file's last change was before this time. The result is the present time minus the resolution of the clock, so
-// that any later change of such a file results in a later time. It uses the file system's clock, because the clock of a
-// file server may be different. The second result is false if the time cannot be determined.
+// measureStabilityCutoff returns a time in nanoseconds since 1970. Files that last changed before this time may be
+// added to the list of known files, which are not read again as long as their times stay the same. The result is the
+// present time minus the resolution of the clock. If a known file changes later, its new time therefore differs from
+// the recorded time. measureStabilityCutoff uses the file system's clock, because the clock of a file server may be
+// different. The second result is false if the time cannot be determined.
 func (t *dumpTree) measureStabilityCutoff() (int64, bool) {
 	f, err := t.fs.OpenFile(t.fullPath(clockProbeFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -86,11 +86,15 @@ type MissingFile struct {
 // ReadTree reads a whole tree and changes nothing. If a crash interrupted a dump, ReadTree returns the tree either
 // before or after the dump, never a mixture.
 //
-// ReadTree reads a crabtalk tree like crabtalk, with two differences. ReadTree keeps white space around contents and
-// aliases. It reads topics, a kind that oxbow does not have, as notes with the label tag:topic. Encoded file names
-// (a%2Fb.md) are decoded even if another program wrote them. Names that start with a dot, files whose names do not end
-// in ".md", and subdirectories in the kinds' directories are ignored. If such a file is not hidden, ReadTree adds a
-// warning.
+// ReadTree reads a tree by the rules of crabtalk, the program that first used this file format, but differs from
+// crabtalk in two ways:
+//
+//   - ReadTree keeps white space around contents and aliases.
+//   - A topic is a kind of entry that oxbow does not have. ReadTree reads it as a note with the label tag:topic.
+//
+// Encoded file names (a%2Fb.md) are decoded even if another program wrote them. Names that start with a dot, files
+// whose names do not end in ".md", and subdirectories in the kinds' directories are ignored. If such a file is not
+// hidden, ReadTree adds a warning.
 //
 // If the directory does not exist or contains no entries, the error matches [ErrNoTree], unless the manifest shows that
 // an empty memory was dumped. If dumps change the tree repeatedly while it is read, the error matches [oxbow.ErrBusy].
@@ -196,8 +200,9 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestHash string) (*Tree, error
 	return t, nil
 }
 
-// emptyTreeError returns the error for a directory without entries. m is the manifest of the last dump,
-// or nil.
+// emptyTreeError returns the error for a directory without entries. A dump is a directory tree to which oxbow writes
+// all entries of a memory. m is the manifest of the last dump in this directory, which lists the written files, or nil
+// if there is no manifest.
 func emptyTreeError(m *manifest) error {
 	if m == nil {
 		return fmt.Errorf("%w: it has no files such as notes/NAME.md", ErrNoTree)
@@ -232,9 +237,10 @@ func (t *Tree) addWarning(file string, err error) {
 	t.Warnings = append(t.Warnings, Problem{file, err})
 }
 
-// listFiles returns the files with entries that must be read, sorted by kind and path. It omits the files that are
-// unchanged since the last dump, because isUnchangedSinceDump has marked them as unchanged. It reports files that do
-// not contain entries as problems or warnings.
+// listFiles returns the files with entries that must be read, sorted by kind and path. It omits files that are
+// unchanged since the last dump. (A dump writes the entries of a store to files.) listFiles calls isUnchangedSinceDump
+// for each file, which also marks unchanged files. It reports files that do not contain entries as problems or
+// warnings.
 func (r *treeReader) listFiles(t *dumpTree) ([]entryDirFile, error) {
 	var files []entryDirFile
 	var others []dirEntry
@@ -352,7 +358,9 @@ func (r *treeReader) readAll(t *dumpTree, files []entryDirFile, progress func(do
 	return topicCount
 }
 
-// readFile adds a file to the tree. It reports whether the file could be read.
+// readFile reads the file it and adds its entry to the tree. If the file's hash is equal to the hash in the manifest,
+// the file is unchanged since the last dump. readFile then only marks the file's row in r.tree.isUnchangedByRow.
+// readFile returns false and adds a problem if the file cannot be read.
 func (r *treeReader) readFile(t *dumpTree, it *entryDirFile) bool {
 	row, isUnique := r.manifestRowOf(it.path, it.kind)
 	text, err := t.readText(it.path, maxEntryFileBytes)
@@ -485,10 +493,10 @@ func (t *Tree) parseFile(kind *entryKindDir, filePath, text string) (oxbow.Entry
 	return parseEntryFile(kind, filePath, text)
 }
 
-// readUnchangedEntry reads the file for the entry in a row of the last dump's list, and adds the entry to t.Entries.
-// The entry was not read before, because its file seemed to be unchanged since the last dump. If the file was edited in
-// the meantime, the entry has the new text. If the file's name for the entry has changed, the error matches
-// oxbow.ErrBusy.
+// readUnchangedEntry reads the entry's file and adds the entry to t.Entries. The parameter row is the entry's row in
+// the list of files that the last dump wrote. The tree was loaded without reading this file, because the file seemed to
+// be unchanged since the last dump. If the file was edited in the meantime, the added entry has the new text. If the
+// edit has changed the entry's name, readUnchangedEntry returns an error that matches oxbow.ErrBusy.
 func (t *Tree) readUnchangedEntry(row int) error {
 	last, kind := t.lastDumpManifest.itemOfRow(row), t.lastDumpManifest.kindDirOfRow(row)
 	text, err := t.files.readText(last.Path, maxEntryFileBytes)

@@ -136,7 +136,8 @@ func (s *Store) removeLeftoverTemps() {
 	}
 }
 
-// hasJournal reports whether there is a journal, unless the store ignores journals.
+// hasJournal reports whether the store has a journal file. It returns false if the option NoJournal is set, because the
+// store then ignores journals.
 func (s *Store) hasJournal() bool {
 	if s.options.NoJournal {
 		return false

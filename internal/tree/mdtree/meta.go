@@ -242,9 +242,9 @@ func removeDumpedTime(propertyBlock, timeText string) string {
 }
 
 // replaceProperty changes one property in propertyBlock, which is the HTML text of an entry's properties. The argument
-// propertyTitle is the title of the property, such as "Labels". replaceProperty removes the title, and replaces the
-// text of the property by the result of change. If propertyBlock does not contain the title, replaceProperty returns
-// propertyBlock unchanged.
+// propertyTitle is the title of the property, such as "Labels". replaceProperty removes the title. It passes the
+// property's text to the function change, and replaces this text by the function's result. If propertyBlock does not
+// contain the title, replaceProperty returns propertyBlock unchanged.
 func replaceProperty(propertyBlock, propertyTitle string, change func(part string) string) string {
 	before, s, ok := strings.Cut(propertyBlock, "<dt>"+propertyTitle+"</dt>")
 	if !ok {
@@ -293,8 +293,9 @@ func blockTitles(block string) []string {
 	}
 }
 
-// listItems returns the items of a list. White space at the ends of an item is kept, because a dump writes it. If the
-// item contains line breaks, white space is removed, because a person must have added the line breaks.
+// listItems returns the items of a list. If an item contains line breaks, listItems removes white space at its ends,
+// because a person must have added the line breaks. Otherwise white space is kept, because oxbow may have written this
+// white space to the file.
 func listItems(s string) []string {
 	var items []string
 	for {

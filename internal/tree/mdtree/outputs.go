@@ -88,8 +88,8 @@ func (o *outputTable) isPathOfRow(row int32, filePath string) bool {
 	return o.fileStemOfRow(row) == stem && o.dirOfRow(row) == dir
 }
 
-// rowRangeOfKind returns the rows of the table that contain entries of the kind k. The result from is the first of
-// these rows, and the result to is the row after the last.
+// rowRangeOfKind returns the rows of the table that contain entries of the kind k. The first of these rows has the
+// index from, and the last row has the index to-1.
 func (o *outputTable) rowRangeOfKind(k oxbow.Kind) (from, to int) {
 	compare := func(out outputFile, k oxbow.Kind) int { return cmp.Compare(out.kind, k) }
 	from, _ = slices.BinarySearchFunc(o.outputFiles, k, compare)

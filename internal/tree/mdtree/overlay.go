@@ -44,9 +44,10 @@ func newTreeWithPlannedEdits(s *Store) *treeWithPlannedEdits {
 
 // Find implements [TreeView].
 func (v *treeWithPlannedEdits) Find(name string) (FileItem, bool) {
-	// Several files may contain an entry with the name. Begin with the file that the store has chosen for the name. If
-	// the planned change has edited this file, begin with the first unedited file instead. Then use the first file by
-	// path among this file and the edited files that contain the name.
+	// Several files may contain an entry with the name. The first candidate is the file that the store has chosen for
+	// the name. If the planned change edits the chosen file, the first candidate is the first file with the name that
+	// the change does not edit. The other candidates are the edited files that contain the name. Use the candidate
+	// whose path is first in alphabetical order.
 	edited := func(f *treeFile) bool { e := v.plannedFileByPath[f.path]; return e != nil && e.isChanged }
 	best := ""
 	if c := v.store.state.entriesByName[name]; c != nil && !edited(c.file) {

@@ -59,22 +59,24 @@ type LoadPlan struct {
 	Warnings []Problem // warnings about aliases that another entry has, too
 }
 
-// PlanLoadIntoStore compares the tree with a store, and plans the ops that load the tree into the store. It changes
-// neither. The caller should pass the ops to [oxbow.GroupOps] and [oxbow.CommitInParts], so that the change can be
-// undone as a whole. Each op requires the version of the entry for which it was planned. If an entry has changed since
-// then, Apply fails with [oxbow.ErrConflict].
+// PlanLoadIntoStore compares the files of the tree with the entries of the store s, and plans the ops that load the
+// tree into s. It changes neither the tree nor the store. The caller should pass the ops to [oxbow.GroupOps] and
+// [oxbow.CommitInParts], so that the change can be undone as a whole. Each op requires that its entry still has the
+// version for which the op was planned. If the entry has changed since then, Apply fails with [oxbow.ErrConflict].
 //
 // If a file changes the kind or date of an entry, PlanLoadIntoStore plans a removal and an addition with the same name.
-// If a file lacks a date, the store's date is kept. Aliases are trimmed, and empty and repeated aliases are left out,
-// because stores do not accept them.
+// If a file lacks a date, the date in the store is kept. Aliases are trimmed, and empty and repeated aliases are left
+// out, because stores do not accept them.
 //
-// If the manifest of the tree names this store, PlanLoadIntoStore knows which files the last dump wrote. In this case,
-// a file that has not changed since the last dump causes no change. Neither does a file whose content the store has had
-// at any time since that dump. If the file and the entry in the store were changed in different ways, PlanLoadIntoStore
-// merges both changes: texts by line, and aliases and labels as sets. If both changed the same or adjacent lines, or if
-// the store lacks a history, the file is listed in a [*FilesError] matching [ErrDiverged].
+// The manifest of the tree contains the name of the store that wrote the last dump. If s wrote the last dump,
+// PlanLoadIntoStore finds out what has changed since then:
+//   - If the file has not changed since the last dump, the entry in s stays unchanged.
+//   - If s has had the content of the file at any time since the last dump, the entry in s stays unchanged.
+//   - If the file and the entry in s have both changed, PlanLoadIntoStore merges both changes: texts by line, and
+//     aliases and labels as sets. If both changed the same or adjacent lines, or if s lacks a history, the file is
+//     listed in a [*FilesError] matching [ErrDiverged].
 //
-// If the manifest does not name this store, entries get the content of their files.
+// If another store wrote the last dump, entries get the content of their files.
 //
 // Entries that no store accepts are listed in a [*ProblemsError]. With [ReplaceMode], missing files are listed in a
 // [*FilesError] matching [ErrFilesMissing], unless RemovesMissing is set.
@@ -184,9 +186,9 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 		last, dumped := t.lastDumpManifest.findItem(e.Name)
 		stored := &storedEntry{version: e.Version, isUnchangedSinceDump: dumped && last.matchesEntry(&e)}
 		_, unchanged := t.unchangedManifestRow(e.Name)
-		// Keep the whole entry if its file did not change but the entry did, or if a file that was read may have the
-		// entry's name. An entry with a name that is not ASCII is always kept, because the name in the file may have
-		// another Unicode normalization form.
+		// Keep the whole entry in two cases. In the first case, the file did not change but the entry did. In the
+		// second case, a file that was read may have the entry's name. An entry with a name that is not ASCII is always
+		// kept, because the name in the file may have another Unicode normalization form.
 		mustRead := unchanged && !stored.isUnchangedSinceDump
 		isNamed := isRead[e.Name] || !isASCII(e.Name)
 		if mustRead || isNamed {
@@ -295,7 +297,7 @@ type loadPlanner struct {
 	opts    PlanOptions
 	history *storeHistory
 
-	// storeEntryByName contains entries of the store. Usually it contains all of them, and namesChangedSinceDump is
+	// storeEntryByName contains entries of the store. Usually it contains all entries, and namesChangedSinceDump is
 	// nil. If the changes since the last dump are known and few, it contains only the entries that
 	// [loadPlanner.readStore] describes. In this case, namesChangedSinceDump contains the names of the entries that
 	// were changed since the last dump.
@@ -350,10 +352,11 @@ func (p *loadPlanner) makePlan() error {
 	return problems.orNil()
 }
 
-// planUnchangedFiles plans the load of the entries whose files are unchanged since the last dump. If the store's entry
-// is also unchanged, it adds the name to UnchangedNames. If the store no longer has the entry, and this store wrote the
-// last dump, it adds the name to ChangedOnlyInStore. Otherwise it reads the file, so that the entry is planned like the
-// entry of a changed file.
+// planUnchangedFiles plans what to do with the files that have not changed since the last dump of the tree:
+//   - If the entry in the store is also unchanged, planUnchangedFiles adds the name to UnchangedNames.
+//   - If the store into which the tree is loaded also wrote the last dump (UsedLastDumpAsBase is set), and the store no
+//     longer contains the entry, planUnchangedFiles adds the name to ChangedOnlyInStore.
+//   - Otherwise planUnchangedFiles reads the file, so that the entry is planned later like the entry of a changed file.
 func (p *loadPlanner) planUnchangedFiles() error {
 	for row, isUnchanged := range p.tree.isUnchangedByRow {
 		if !isUnchanged {
@@ -538,12 +541,13 @@ func (p *loadPlanner) isNameOrAliasTaken(nameOrAlias, exceptName string) bool {
 	)
 }
 
-// planRemovals plans to remove those entries from the store that have no file in the tree. It returns a FilesError if
-// files of the last dump are missing and p.opts.RemovesMissing is not set.
+// planRemovals plans to remove each entry from the store that has no file in the tree. It returns a FilesError if files
+// of the last dump are missing and p.opts.RemovesMissing is not set.
 //
-// If the last dump is the base of the comparison, entries that were changed in the store since the dump are not
-// removed, unless p.opts.PrefersFiles is set. If the last dump contains such an entry, the path of its file is added to
-// p.unmergeableFiles. Otherwise the entry is new in the store, and its name is added to p.ChangedOnlyInStore.
+// An entry is not removed if it was changed in the store after the last dump, p.UsedLastDumpAsBase is set, and
+// p.opts.PrefersFiles is not set. If the last dump contains this entry, planRemovals adds the path of its file to
+// p.unmergeableFiles. Otherwise the entry was created in the store after the dump, and its name is added to
+// p.ChangedOnlyInStore.
 func (p *loadPlanner) planRemovals() error {
 	in := make(map[string]bool, len(p.tree.Entries))
 	for i := range p.tree.Entries {

@@ -279,8 +279,10 @@ func (st *treeState) removeEntry(id uint64) {
 	}
 }
 
-// setItemMetadata sets the times, versions and sources of parsed entries. Entries that no store
-// accepts are left out and reported in diagnostics.
+// setItemMetadata sets the versions and sources of parsed entries, and sets times that are missing. The version is
+// computed from the entry. The source is the file. A missing time of the last update is set to fileTime, and a missing
+// creation time is set to the time of the last update. setItemMetadata also sets the IDs to 0 and sorts the labels.
+// Entries whose name or content no store accepts are left out and reported in diagnostics.
 func setItemMetadata(items []Item, fileTime time.Time) (validItems []Item, diagnostics []string) {
 	validItems = items[:0]
 	for _, it := range items {

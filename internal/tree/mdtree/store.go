@@ -116,7 +116,7 @@ func (s *Store) warn(format string, args ...any) {
 }
 
 // writerState contains the data of the only goroutine in this process that may change files. Before a goroutine uses
-// the other fields, it puts a value into writerToken, which has room for a single value.
+// any other field, it puts a value into writerToken, which has room for a single value.
 type writerState struct {
 	writerToken         chan struct{}
 	processLock         vfs.Lock // lock between processes (nil until the first change)

@@ -108,8 +108,9 @@ func (s *Store) attemptChange(
 	return own, nil
 }
 
-// setEntryIDsAndTimes adds the IDs and times to the entries that a change wrote. If another program has changed an
-// entry in the meantime, it only adds the ID. The caller must have locked scanner.mu.
+// setEntryIDsAndTimes replaces the entries in writtenVersions by the stored entries, which have IDs and times, and sets
+// their sources. If another program has changed an entry in the meantime, setEntryIDsAndTimes only sets the ID. Removed
+// entries stay unchanged. The caller must have locked scanner.mu.
 func (s *Store) setEntryIDsAndTimes(writtenVersions []oxbow.Version) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -126,9 +127,9 @@ func (s *Store) setEntryIDsAndTimes(writtenVersions []oxbow.Version) {
 	}
 }
 
-// prepareChanges compares the present files with the planned texts, and returns the changes of files that are still
-// needed. If another program has changed a file and its change could not be merged, the result also contains a new file
-// with the present text, so that this text is preserved.
+// prepareChanges compares the present text of each file with its planned text. It returns the file changes that are
+// still needed to get the planned texts. If another program has changed a file and its change could not be merged, the
+// result also contains a new file with the present text, so that this text is preserved.
 func (s *Store) prepareChanges(v *treeWithPlannedEdits, outcome *opPlanEffects) ([]fileChange, error) {
 	var changes []fileChange
 	taken := map[string]bool{}
@@ -159,9 +160,11 @@ func (s *Store) prepareChanges(v *treeWithPlannedEdits, outcome *opPlanEffects) 
 }
 
 // readCurrentFile reads the present text of the file w.path into w, before the file is changed. If the text has changed
-// since the change was planned, the error matches vfs.ErrChanged. If the text on disk is not valid, the change was
-// planned for the last valid text. In this case, readCurrentFile adds the file to effects.conflictReasonByFile, so that
-// the invalid text is kept as a conflict copy, unless it is empty.
+// since the change was planned, the error matches vfs.ErrChanged.
+//
+// The text on disk may be unusable, for example because it is not a valid entry. The store then still uses the last
+// valid text, and the change was planned for this text. Unless the unusable text is empty, readCurrentFile adds the
+// file to effects.conflictReasonByFile, so that the unusable text is preserved in a conflict copy.
 func (s *Store) readCurrentFile(w *fileChange, e *plannedFile, effects *opPlanEffects) error {
 	text, info, err := s.readText(w.path, maxEntryFileBytes)
 	switch {

@@ -110,8 +110,9 @@ func FindActionHints(ctx context.Context, w *verb.Workspace, in FindActionHintsI
 	return a.output, ctx.Err()
 }
 
-// decisionFormatter returns a function that cites a decision about the file. The function returns "" if the entry may
-// not be shown unasked.
+// decisionFormatter returns a function that formats an entry, such as a decision, for display next to the file. The
+// function returns the file name and the first paragraph of the entry's content. It returns "" if the entry may only be
+// shown to somebody who asks for it.
 func decisionFormatter(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		if !e.MayShow(oxbow.Unasked) {
@@ -176,7 +177,8 @@ func correctionFormatter(file string) func(e *oxbow.Entry) string {
 
 func quoteArg(s string) string { return `"` + joinToShortLine(s) + `"` }
 
-// firstParagraph returns the text before the first two consecutive blank lines.
+// firstParagraph returns the text before the first two consecutive blank lines. A single blank line does not end the
+// returned text.
 func firstParagraph(content string) string {
 	said, _, _ := strings.Cut(strings.TrimSpace(content), "\n\n\n")
 	return said

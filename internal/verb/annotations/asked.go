@@ -60,7 +60,9 @@ func findSessionTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []s
 	return turns
 }
 
-// findPrompt returns on one line the prompt of the last turn that began before a time, or "" without such a turn.
+// findPrompt returns the prompt of the last turn that began before the time in the argument at. White space in the
+// prompt, including line breaks, is replaced by single spaces. If the prompt has more than maxPromptBytes, it is cut
+// and ends with an ellipsis. If no turn began before that time, findPrompt returns "".
 func findPrompt(turns []session.Turn, at time.Time) (prompt string) {
 	for i := range turns {
 		if turns[i].StartTime.Before(at) {

@@ -74,7 +74,9 @@ func AnnotateHookEdit(ctx context.Context, w *verb.Workspace, in HookReportIn) (
 	}
 	fresh, err := unstoredEditRecords(ctx, w, s, records)
 	if err == nil {
-		for i := range fresh { // The edit was made just now.
+		// An edit that has no commit yet was made just now, so the repository's current commit (HEAD) is recorded for
+		// the edit.
+		for i := range fresh {
 			if fresh[i].Commit == "" {
 				fresh[i].Commit, _ = s.HeadCommit(ctx) // The commit is "" before the first commit of the repository.
 			}

@@ -78,7 +78,7 @@ func HasMirroredClients(home string) bool {
 // unchanged.
 const modTimeUncertaintyPeriod = 2 * time.Second
 
-// MirrorClientMemoryIn is the argument of Mirror.
+// MirrorClientMemoryIn is the argument of MirrorClientMemory.
 type MirrorClientMemoryIn struct {
 	Client        string        `json:"client"`
 	ClientMachine setup.Machine `json:"-"`
@@ -152,7 +152,7 @@ func MirrorClientMemory(
 	return m.out, known.save(p.Dir())
 }
 
-// memoryMirrorRun is the state of one Mirror call.
+// memoryMirrorRun is the state of one MirrorClientMemory call.
 type memoryMirrorRun struct {
 	workspace              *verb.Workspace
 	arguments              MirrorClientMemoryIn
@@ -163,10 +163,10 @@ type memoryMirrorRun struct {
 }
 
 // importChangedFiles imports the client's memory files that have changed. It first imports the files that the hook's
-// report does not name. The files that the report names come last, because the agent may have read the other files
-// before it wrote them, and then their trust depends on the other files. The argument reportCutoffTime is passed to
-// importUnreportedFile. If an unreported file was changed after this time, a report about it may still follow, so its
-// import may be postponed.
+// report does not name. The files that the report names come last, because the agent may have read unreported files
+// before it wrote the named files, and then the named files' trust depends on the unreported files. The argument
+// reportCutoffTime is passed to importUnreportedFile. If an unreported file was changed after this time, a report about
+// it may still follow, so its import may be postponed.
 func (m *memoryMirrorRun) importChangedFiles(ctx context.Context, reportCutoffTime time.Time) error {
 	var named []setup.MemoryFile
 	for _, f := range m.changedFiles {
@@ -199,8 +199,8 @@ func (m *memoryMirrorRun) importChangedFiles(ctx context.Context, reportCutoffTi
 // importUnreportedFile imports the memory file f. The file has changed, but the hook that reports written files has not
 // reported it. importUnreportedFile searches the archive of sessions for a tool call that wrote the file. If it finds
 // no call, a hook may still report the call later. Therefore importUnreportedFile postpones the import to a later call
-// of Mirror if three conditions are met: no call was found, a session is running (m.arguments.SessionStart is set), and
-// the file was changed after reportCutoffTime.
+// of MirrorClientMemory if three conditions are met: no call was found, a session is running (m.arguments.SessionStart
+// is set), and the file was changed after reportCutoffTime.
 func (m *memoryMirrorRun) importUnreportedFile(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -223,7 +223,7 @@ func (m *memoryMirrorRun) importUnreportedFile(
 	return m.importFiles(ctx, []setup.MemoryFile{f}, taints)
 }
 
-// postponeFile leaves a file to a later call of Mirror if importing it would add or update a note.
+// postponeFile leaves a file to a later call of MirrorClientMemory if importing it would add or update a note.
 func (m *memoryMirrorRun) postponeFile(ctx context.Context, f setup.MemoryFile) error {
 	read, err := m.makeImportArgument(ctx, []setup.MemoryFile{f}, m.findStoredProject)
 	if err != nil {

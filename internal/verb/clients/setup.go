@@ -227,8 +227,9 @@ func (in *SetupIn) setUpClient(
 	if in.OnlyCheck {
 		o = inspection.OptionsOfSetup(c)
 	}
-	// When oxbow is removed, switch the annotations off before the files are changed, because changing the files may
-	// delete the last record of setup together with the records' directory.
+	// When oxbow is removed, switch the annotations off before the client's files are changed. Setup stores the marker
+	// file for annotations and its own records in the same directory. Changing the client's files may delete the last
+	// record, and then also this directory.
 	if in.Remove {
 		if err := in.updateAnnotationHooks(c, o, s); err != nil {
 			return err

@@ -270,7 +270,8 @@ func (s *folderSync) unusedFileName(name string) (string, error) {
 	return "", fmt.Errorf("there are too many files named %s", stem)
 }
 
-// parseFile returns the items in the text of a file. hasSecret is true if the text contains a secret.
+// parseFile returns the entries in the text content of a file, each with a label for its origin. hasSecret is true if
+// an entry contains a secret, or if the screening for secrets fails.
 func (s *folderSync) parseFile(
 	ctx context.Context,
 	file, content string,

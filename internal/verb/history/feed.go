@@ -83,9 +83,10 @@ const maxReturnedChanges = 500
 
 // Listen returns a listener for the changes in the memory that the workspace w shows. The first call of
 // [ChangeListener.ReadChanges] returns the changes after the change with the number afterSeq. If afterSeq is "", it
-// returns no old changes. If afterSeq is larger than the number of the last change, or if the memory has no change,
-// ReadChanges reports a reset: the client must read everything again. The caller must close the listener. If afterSeq
-// is not a number, the error matches [oxbow.ErrInvalid].
+// returns only changes that are made after the call of Listen. If afterSeq is larger than the number of the last
+// change, or if afterSeq is not "" and the memory has no change, ReadChanges reports a reset: the client must read
+// everything again. The caller must close the listener. If afterSeq is not a number, the error matches
+// [oxbow.ErrInvalid].
 func (f *ChangeFeed) Listen(ctx context.Context, w *verb.Workspace, afterSeq string) (*ChangeListener, error) {
 	seq, err := strconv.ParseUint(cmp.Or(afterSeq, "0"), 10, 64)
 	if err != nil {
@@ -137,9 +138,11 @@ func (l *ChangeListener) Close() {
 	}
 }
 
-// ReadChanges returns the changes since the last call. If the changes are unknown, or if there are more than
-// maxReturnedChanges, MustReadEverything is set, and Changes is empty. If MustReadEverything is not set and Changes is
-// empty, nothing has changed that the listener may see.
+// ReadChanges returns the changes since the last call. If the changes cannot be determined, or if there are more than
+// maxReturnedChanges changes, the field MustReadEverything of the result is true, and the field Changes is empty. The
+// caller must then read everything again.
+//
+// If the field Changes is empty and MustReadEverything is false, nothing has changed that the listener may see.
 func (l *ChangeListener) ReadChanges(ctx context.Context) (UnreadChanges, error) {
 	l.feed.mu.Lock()
 	blind := l.mustReportReset || l.seenResetCount != l.feed.storeResetCount
@@ -164,8 +167,9 @@ func (l *ChangeListener) ReadChanges(ctx context.Context) (UnreadChanges, error)
 	return n, nil
 }
 
-// changesSinceLast returns the changes that the listener may see and has not received yet, oldest first. An entry that
-// the listener may no longer see is reported as removed.
+// changesSinceLast returns the changes with a number greater than l.lastReturnedChange, oldest first. It removes the
+// content of the entries in the changes, and everything that the listener may not see. An entry that the listener may
+// no longer see is reported as removed.
 func (l *ChangeListener) changesSinceLast(ctx context.Context) ([]verb.Change, error) {
 	var cs []verb.Change
 	for c, err := range l.memory.Log(scope.WithLeaves(ctx)) {

@@ -356,7 +356,8 @@ func shownInjections(
 	return shown, nil
 }
 
-// explainEmptyResult explains why no change was selected. It lists the sources that the history contains.
+// explainEmptyResult explains why no change was selected. For each of in.AccessInterface, in.Client and in.Agent that
+// is set, it lists up to 10 values that occur in the history, so that the user can correct the value.
 func (in RevertIn) explainEmptyResult(ctx context.Context, h oxbow.Historian) (why []verb.Note, err error) {
 	of := map[string]map[string]bool{"door": {}, "client": {}, "agent": {}}
 	n := 0

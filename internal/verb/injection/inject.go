@@ -144,9 +144,9 @@ type injectionSource struct {
 	memoryStorePath string
 }
 
-// CalibrateMatchFloors recomputes the floor of each memory, which is the minimum strength of a match that is shown to
-// an agent. A floor is recomputed only if the size of the memory has changed so much that the stored floor no longer
-// fits. The new floor is stored beside the memory.
+// CalibrateMatchFloors recomputes each memory's floor, which is the minimum strength of a match that is shown to an
+// agent. A floor is recomputed only if the size of the memory has changed so much that the stored floor no longer fits.
+// The new floor is stored beside the memory.
 func CalibrateMatchFloors(ctx context.Context, w *verb.Workspace) error {
 	sources, err := openInjectionSources(ctx, w)
 	for _, s := range sources {
@@ -155,8 +155,10 @@ func CalibrateMatchFloors(ctx context.Context, w *verb.Workspace) error {
 	return err
 }
 
-// CalibrateArchiveFloor recomputes the floor of the archive, as [CalibrateMatchFloors] does for each memory. It does
-// not open the notes.
+// CalibrateArchiveFloor recomputes the floor of the archive, which is the minimum strength of a match that is shown to
+// an agent. The floor is recomputed only if the size of the archive has changed so much that the stored floor no longer
+// fits. [CalibrateMatchFloors] does the same for each memory. CalibrateArchiveFloor does not open the memory with the
+// notes.
 func CalibrateArchiveFloor(ctx context.Context, w *verb.Workspace, archive *session.Archive) error {
 	s := archiveInjectionSource(w, archive)
 	return s.calibrateMinStrength(ctx, 0)
@@ -219,8 +221,8 @@ func openInjectionSources(ctx context.Context, w *verb.Workspace) (all []injecti
 	return all, nil
 }
 
-// minDecoyPrompts is the minimum number of decoys, prompts that the memory cannot answer, from which the minimum
-// strength of a match (the floor) is computed. With fewer decoys the floor would be too inaccurate.
+// minDecoyPrompts is the minimum number of decoys, prompts that the memory cannot answer, from which a match's minimum
+// strength (the floor) is computed. With fewer decoys the floor would be too inaccurate.
 const minDecoyPrompts = 300
 
 // calibrateMinStrength sets s.MinStrength, the strength that a match in this memory must exceed before it is shown to

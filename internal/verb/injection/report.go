@@ -52,8 +52,9 @@ func (it *InjectedItem) addToReport(r *report.Report) {
 	}
 }
 
-// totalSentence returns a sentence that says how many injections there are, at which places, with how many tokens, and
-// how many of them were used.
+// totalSentence returns a sentence with four facts about the injections, which are texts that hooks inserted: the
+// number of injections, the number per place of insertion, the total number of tokens, and the number of injections
+// whose entries were used.
 func (t InjectionTotals) totalSentence() report.Sentence {
 	var places []string
 	for _, p := range slices.Sorted(maps.Keys(t.CountByHookEvent)) {

@@ -158,8 +158,8 @@ func listShownEntries(ctx context.Context, m *oxbow.Memory, sel *profile.Selecti
 }
 
 // addNotes returns the text about notes for the start of a session: a heading, a line for each note that fits into the
-// budget, and a line about the other notes. The budget is in.MaxTokens, or inject.MaxSessionStartTokens if in.MaxTokens
-// is 0. If there are no notes, addNotes returns "". It records in out which notes are shown.
+// budget, and a line about the remaining notes. The budget is in.MaxTokens, or inject.MaxSessionStartTokens if
+// in.MaxTokens is 0. If there are no notes, addNotes returns "". It records in out which notes are shown.
 func (out *SessionStartOut) addNotes(
 	ctx context.Context,
 	w *verb.Workspace,

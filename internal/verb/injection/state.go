@@ -62,7 +62,8 @@ func escapeGlob(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// Report prints whether injection is on, and otherwise what switches it off.
+// Report returns a report about whether the injection of memory by hooks is on. If injection is off, the report lists
+// the settings that switch it off. It also lists the clients for which injection is off.
 func (o HookStateOut) Report() (r report.Report) {
 	if o.AreHooksOn {
 		r.AddLinef("on: with a prompt, hooks put before a model what helps")

@@ -98,10 +98,10 @@ func groupIDOfSource(s oxbow.Source) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// sourceOfText returns the source (author and time) of the change that wrote the present text of the entry e. Later
-// changes that kept the text, for example changes of labels or names, and undone removals are ignored. If the history
-// does not reach back to the change that wrote the text, the result is the source of the oldest version with this text.
-// For an imported entry, the result is e.Source.
+// sourceOfText returns the source (author and time) of the change that wrote the entry e's present text. Later changes
+// that kept the text, for example changes of labels or names, and undone removals are ignored. If the history does not
+// reach back to the change that wrote the text, the result is the source of the oldest version with this text. For an
+// imported entry, the result is e.Source.
 func sourceOfText(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Source {
 	source := e.Source
 	if source.Actor == oxbow.Imported {
@@ -256,11 +256,11 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	}
 }
 
-// groupEntrySummaries assigns the entries in summariesByVersion to the imports that added them. An entry's version is
-// the number of the change that last wrote the entry. All entries with the same version were written by the same
-// change, so groupEntrySummaries reads one of them to find out whether the change was an import. If the change was an
-// import, all entries with this version are added to the group of this import. Otherwise groupEntrySummaries reads each
-// entry with this version and adds the entry separately.
+// groupEntrySummaries assigns the entries in summariesByVersion to the imports that added them. The version of an entry
+// is the number of the change that last wrote the entry, so entries with the same version were written by the same
+// change. For each version, groupEntrySummaries reads one entry, to find out whether the change was an import. If so,
+// it adds all entries with this version to the group of the import. If not, it reads all entries with this version, and
+// adds each entry by its own source.
 func (s *quarantinedCollector) groupEntrySummaries(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.summariesByVersion))
 	// ID of one entry for each version; one entry is enough to find out whether an import wrote the version, because
@@ -375,7 +375,10 @@ func (g *importGroupCollector) updateImportOrigin(source oxbow.Source) {
 	g.Time = max(g.Time, verb.FormatTimestamp(source.Time))
 }
 
-// readFirstEntries returns the first n entries that an import added, in the order of their IDs. It omits the contents.
+// readFirstEntries returns the first n entries that an import added, in the order of their IDs. These entries come from
+// two lists: the entries with the IDs in g.summarizedEntryIDs, which the function readEntries reads, and the entries in
+// g.entriesWithoutSummary, which were read before and are stored without their contents. An entry that readEntries
+// returns as nil is left out.
 func (g *importGroupCollector) readFirstEntries(
 	readEntries func(ids []uint64) ([]*oxbow.Entry, error),
 	n int,
@@ -473,10 +476,12 @@ func describeQuarantinedEntry(ctx context.Context, t *entryWithSource) Quarantin
 	return held
 }
 
-// CountQuarantinedEntries returns the number of entries that an import changed and that are held back from models.
-// Entries that are held back only because they were imported form a group, which a person approves or rejects as a
-// whole. If such entries exist, groupID is the ID of the group with the first of them, otherwise groupID is "". The
-// function isChanged must report whether the import changed the entry with the given name.
+// CountQuarantinedEntries counts the entries that an import changed and that are held back from models. The result n is
+// their number. The function isChanged must report whether the import changed the entry with the given name.
+//
+// Some of these entries are held back only because they were imported. A person approves or rejects such entries as a
+// group. CountQuarantinedEntries looks for the first of these entries in the order of the memory. The result groupID is
+// the ID of its group, or "" if there is no such entry.
 func CountQuarantinedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -105,7 +105,9 @@ func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, err
 // TenantsDir is the directory in a server's home that contains the homes of the tenants.
 const TenantsDir = "tenants"
 
-// tenantHomes returns the tenants' homes, if the store's home belongs to a server.
+// tenantHomes returns the home directories of a server's tenants. The argument store is the path of the server's store
+// file. The tenants' directories are in the directory TenantsDir next to this file. A directory is returned only if it
+// contains a store file of the same name. If there is no TenantsDir, the result is nil.
 func tenantHomes(store string) (homes []string) {
 	entries, _ := os.ReadDir(filepath.Join(filepath.Dir(store), TenantsDir))
 	for _, e := range entries {

@@ -37,8 +37,10 @@ type CompactOut struct {
 	LastChangeSeq       uint64 `json:"seq,omitempty"`
 }
 
-// Compact drops the history that is older than in.KeptHistorySpan, such as 90d. This cannot be undone. With in.DryRun,
-// it only reports what would be dropped. It fails if the caller may not erase one of these versions.
+// Compact drops the history that is older than in.KeptHistorySpan, such as 90d. This history consists of the entry
+// versions that were replaced or removed before that time. Dropping the versions cannot be undone. Compact fails
+// without dropping anything if the caller may not erase one of the old versions (see [verb.CheckMayEraseVersions]). If
+// in.DryRun is set, Compact only reports what would be dropped, and does not check whether the caller may erase it.
 func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, error) {
 	span, ok := verb.ParseTimeSpan(in.KeptHistorySpan)
 	if !ok {

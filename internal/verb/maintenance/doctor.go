@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// DoctorIn is the argument of Doctor.
+// DoctorIn is the argument of DiagnoseMemory.
 type DoctorIn struct {
 	IsFullCheck bool `json:"full,omitempty" jsonschema:"examine the memory's file, byte by byte"`
 
@@ -24,7 +24,7 @@ type DoctorIn struct {
 	CheckNames cachedNamesCheckFunc `json:"-"`
 }
 
-// DoctorOut is the result of Doctor.
+// DoctorOut is the result of DiagnoseMemory.
 type DoctorOut struct {
 	OK                 bool      `json:"ok"`             // No problem was found. Warnings are possible.
 	WasWholeMemoryRead bool      `json:"full,omitempty"` // The whole memory was read.

@@ -9,8 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/setup"
 )
 
-// checkClients adds findings about the clients that are set up. If in is nil, it uses an inspection that starts no
-// servers.
+// checkClients adds findings about the clients that are set up to the diagnosis. The argument in is the inspection of
+// the clients. If it is nil, checkClients uses an inspection that starts no servers. If the user's home directory is
+// unknown, checkClients adds nothing.
 func (d *diagnosis) checkClients(ctx context.Context, in *setup.Inspection) {
 	if in == nil {
 		in = d.clientInspection()

@@ -125,9 +125,9 @@ func (d *diagnosis) addUnusedDocuments() {
 	}
 }
 
-// checkGitFiles adds a finding for each file in the home that git tracks and that must not be shared: files whose name
-// begins with memory.oxbow and the file token. If the home has oxbow's own layout, it also adds a finding if git add
-// would add private files, because .gitignore lacks lines for them.
+// checkGitFiles adds a finding for each file in the home that git tracks although it must not be shared. Such a file is
+// named "token", or its name begins with "memory.oxbow". If the home has oxbow's own layout, checkGitFiles also adds a
+// finding if .gitignore lacks lines, so that git add would add private files.
 func (d *diagnosis) checkGitFiles() {
 	if !git.IsInWorktree(d.memoryPlace.Home) {
 		return
@@ -157,7 +157,8 @@ func (d *diagnosis) addOxbowVersionFinding() {
 	d.addFinding(findingLevelOK, "version", "", "oxbow %s, file format %d, %s", v.Version, v.FileFormat, v.Platform)
 }
 
-// addLayoutFinding adds a finding that names the layout of the home.
+// addLayoutFinding adds a finding that names the layout of the home. If the home may not be opened, it adds a finding
+// that says so, and sets d.isDirForbidden.
 func (d *diagnosis) addLayoutFinding() {
 	_, err := os.Stat(d.memoryPlace.StorePath)
 	d.isDirForbidden = errors.Is(err, fs.ErrPermission)

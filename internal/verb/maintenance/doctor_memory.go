@@ -65,9 +65,9 @@ func (d *diagnosis) checkStaleFiles() {
 	}
 }
 
-// checkMemory opens the store and checks whether it works. If the argument isFullCheck is true, or if the store has no
-// history, checkMemory also reads the whole store. It then finds damage, and changes that are missing although they
-// were durable. It adds its findings to d, and returns an error only if ctx is done or the store could not be examined.
+// checkMemory opens the store and checks whether it works. If the argument isFullCheck is true, or if the store keeps
+// no history of its changes, checkMemory also reads the whole store and reports damage. checkMemory adds its findings
+// to d. It returns an error only if ctx is done or the store could not be examined.
 func (d *diagnosis) checkMemory(ctx context.Context, isFullCheck bool) error {
 	if !d.storeExists {
 		d.addFinding(findingLevelOK, "store", "", "there is none yet; the first remember makes it")

@@ -258,7 +258,8 @@ func NewRollbackWatcher(m *oxbow.Memory, file string, now func() time.Time) *Rol
 	return &RollbackWatcher{memory: m, file: file, now: now}
 }
 
-// Note returns a note with advice if the store lacks durable changes. Otherwise the note is empty.
+// Note returns a note with advice if changes that were recorded as durable are missing from the store. This happens,
+// for example, if the store file was replaced by an older copy. Otherwise Note returns an empty note.
 func (w *RollbackWatcher) Note(ctx context.Context) verb.Note {
 	lock, lockErr := os.Stat(filepath.Join(filepath.Dir(w.file), wal.LockName(filepath.Base(w.file))))
 	// Read the recorded number of the last durable change first, and then the store's last change. In the opposite
@@ -291,8 +292,9 @@ func (w *RollbackWatcher) Note(ctx context.Context) verb.Note {
 // changed again immediately, its modification time might stay the same.
 const minCacheableLockFileAge = 2 * time.Second
 
-// cachedDurableSeq returns the number that the lock file recorded when it was read. It returns false if the lock file
-// was changed since, or was not read.
+// cachedDurableSeq returns the number of the last durable change, as the lock file contained this number when the lock
+// file was last read. The second result is false if the lock file has changed since then, or was never read.
+// lockFileInfo describes the present lock file.
 func (w *RollbackWatcher) cachedDurableSeq(lockFileInfo fs.FileInfo) (uint64, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -328,9 +330,9 @@ func checkStoreFile(
 	return r, err
 }
 
-// openStoreFile opens the store in a file for reading only, and calls the functions in the list checks with the open
-// memory. The report contains only the path, the number of entries and the size, because openStoreFile does not examine
-// the whole file. It returns the first error.
+// openStoreFile opens the store in the file called file for reading only, and passes the open memory to each function
+// in checks. The report contains only the path, the number of entries and the size, because openStoreFile does not
+// examine the whole file. It returns the first error.
 func openStoreFile(
 	ctx context.Context,
 	w *verb.Workspace,

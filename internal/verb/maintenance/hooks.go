@@ -41,7 +41,7 @@ func hookFailurePath(homeDir string) string {
 // Save stores the failure for doctor. It replaces the previous failure. It does nothing if the home is missing or
 // unwritable.
 func (f HookFailure) Save(home string) {
-	// Use a nil cleaner, which has no secret key. It hides secrets, but replaces all of them by the same mark. With a
+	// Use a nil cleaner, which has no secret key. It hides secrets, but replaces all secrets by the same mark. With a
 	// key, equal secrets would get equal marks, which does not matter here.
 	var cleaner *screen.SecretCleaner
 	f.Client = text.TruncateWithEllipsis(cleaner.CleanText(strings.ToValidUTF8(f.Client, "")), 40)

@@ -44,9 +44,14 @@ type InitOut struct {
 	LastSeq    uint64 `json:"last_change,omitempty"`
 }
 
-// InitHome creates a home with an empty memory. If in.BackupFile is set, the new memory is a copy of the memory in this
-// backup. If the home has another layout than oxbow's own, InitHome creates the missing files of the layout. If the
-// memory exists already, InitHome only checks that the memory can be opened.
+// InitHome creates a home with an empty memory. If the memory exists already, InitHome only checks that the memory can
+// be opened.
+//
+// If in.BackupFile is set, the new memory is a copy of the memory in this backup. In this case, InitHome fails if the
+// memory exists already.
+//
+// If the home has the layout of another memory system, InitHome creates the missing files of this layout. It cannot
+// restore a backup into such a home. If in.BackupFile is set, the error matches oxbow.ErrUnsupported.
 func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {

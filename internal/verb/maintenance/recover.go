@@ -206,8 +206,9 @@ func (in RecoverIn) targetStorePath(w *verb.Workspace) (string, error) {
 	return filepath.Join(filepath.Dir(store), session.StoreFile), err
 }
 
-// recoverInPlace replaces the store by the file that save creates. It keeps the replaced file at rep.DamagedFile, and
-// removes files that were derived from the old store. It holds the lock of the store until the file is replaced.
+// recoverInPlace replaces the damaged file store by a recovered file. It calls the function save to create the
+// recovered file. The damaged file is kept under the name rep.DamagedFile. Files that were derived from the damaged
+// store are removed. recoverInPlace holds the lock of the store until the file is replaced.
 func recoverInPlace(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -45,7 +45,8 @@ type ScanOut struct {
 func (o ScanOut) Failed() bool { return o.ReplacedSecretCount < len(o.FoundSecrets) }
 
 // ScanSecrets finds secrets in the memory, in the session archive, in the history of both, and in other files in the
-// home. If in.ShouldReplaceSecrets is set, it replaces the secrets, which cannot be undone.
+// home. If in.ShouldReplaceSecrets is set and in.DryRun is not set, ScanSecrets also replaces the secrets. The
+// replacement cannot be undone.
 func ScanSecrets(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	out := ScanOut{DryRun: in.DryRun, HasFixOption: in.ShouldReplaceSecrets, FoundSecrets: []verb.FoundSecret{}}
 	fix := in.ShouldReplaceSecrets && !in.DryRun
@@ -240,10 +241,12 @@ func (l *memorySecretScan) scanVersion(e oxbow.Entry) bool {
 	return found != nil
 }
 
-// eachVersionNotCurrent calls fn for each version of an entry that a later version has replaced. currentVersions
-// contains the current version of each entry, by name. The versions come from the changes in the log. If a compaction
-// has removed the oldest changes, eachVersionNotCurrent also examines the entries as they were before the first change
-// in the log. It calls reportProgress for each change, so that the caller can report progress.
+// eachVersionNotCurrent calls the function fn for each old version of an entry, which is a version that was replaced or
+// whose entry was removed. The map currentVersions contains the number of the current version for each entry name. The
+// old versions come from the changes in the log, and erased versions are left out. If a compaction has removed the
+// oldest changes, eachVersionNotCurrent also examines the entries as they were before the first change in the log.
+//
+// eachVersionNotCurrent calls reportProgress for each change. It returns nil if the store has no log.
 func eachVersionNotCurrent(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -16,10 +16,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// scanChanges adds the secrets in the notes and sources of the log's changes to o.FoundSecrets. The source of a change
-// records who made it. The map sources contains the secrets in the sources of entry versions, by change number.
-// scanChanges returns the time up to which changes must be dropped to remove all these secrets. Without such secrets,
-// the time is zero.
+// scanChanges searches the log's changes for secrets, and adds the found secrets to o.FoundSecrets. It examines the
+// note of each change, and its source, which records who made the change.
+//
+// The map in the argument sources contains the secrets that were found in the sources of entries. The key is the number
+// of the change that wrote the entry. scanChanges deletes the elements for changes that are still in the log. It then
+// adds the secrets in the remaining elements, because they are not in the log's changes.
+//
+// The result cutoffTime is the time up to which changes must be dropped to remove all these secrets. It is zero if
+// there are no such secrets.
 func (o *ScanOut) scanChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -63,10 +68,10 @@ func (o *ScanOut) scanChanges(
 	return cutoffTime, nil
 }
 
-// dropChangesUntil deletes the history of the archive of sessions up to the time cutoffTime, because the notes or
-// sources of these changes contain secrets. A hash chain covers the notes and sources of changes, so that a secret in a
-// note cannot be replaced alone. Therefore a compaction drops all changes up to cutoffTime, even changes without
-// secrets. This is acceptable because nobody undoes changes in the archive.
+// dropChangesUntil deletes the session archive's history up to the time cutoffTime, because the notes or sources of
+// these changes contain secrets. A hash chain covers the notes and sources of changes, so that a secret in a note
+// cannot be replaced alone. Therefore a compaction drops all changes up to cutoffTime, even changes without secrets.
+// This is acceptable because nobody undoes changes in the archive.
 //
 // If m is the user's memory (isArchive is false), dropChangesUntil deletes nothing, and adds the command for the
 // compaction to o.RemainingSteps. The parameter secretCount is the number of secrets in notes and sources. If
@@ -108,10 +113,11 @@ func buildCompactCommand(w *verb.Workspace, cutoffTime time.Time) (string, error
 // Words with fewer letters than minWordLength are not searched for, because they are in many notes.
 const minWordLength = 3
 
-// describeMentionsInNotes returns a sentence about the change notes that contain an entry's name, or one of its aliases
-// or label values. Redacting the entry does not change these notes. The sentence lists the changes with these notes,
-// and contains the command that drops all changes up to the newest of them. Words shorter than minWordLength are not
-// searched. If no note contains such a word, the result is "".
+// describeMentionsInNotes searches the notes of changes for the entry's name and for all aliases and label values that
+// the entry has or had. Redacting the entry does not remove these words from the notes. The result is a sentence that
+// lists the changes whose notes contain a searched word. It also contains the command that drops all changes up to the
+// newest of these changes. A name, alias or label value with fewer than minWordLength bytes is not searched. If no note
+// contains a searched word, or if the memory has no log, the result is "".
 func describeMentionsInNotes(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
 	words := map[string]bool{name: true}
 	var noted []oxbow.Change // changes with a note, newest first

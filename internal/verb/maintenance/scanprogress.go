@@ -19,8 +19,8 @@ type scanProgress struct {
 	showProgress func(progress.State) // function that receives the progress (may be nil)
 	// estimated share of the scan that the user's memory needs (the rest is for the session archive)
 	userMemoryWorkShare float64
-	// The scan of all memories is divided into shares. finishedWorkShare is the share that was done before the scan of
-	// the current memory. currentMemoryWorkShare is the share that the current memory needs.
+	// The scan of all memories is divided into shares. finishedWorkShare is the share that was done before the current
+	// memory was scanned. currentMemoryWorkShare is the share that the current memory needs.
 	finishedWorkShare, currentMemoryWorkShare float64
 	// number of entries and changes that were searched so far, in all memories and in the memory that is scanned now
 	processedItems, processedItemsInMemory int64

@@ -23,7 +23,8 @@ type VerifyOut struct {
 	EarlierHashResult *EarlierLogHash `json:"noted,omitempty"`
 }
 
-// Failed reports whether the history was edited, or the noted hash was not found.
+// Failed reports whether the check found a problem in the history, or whether no change has the hash that the user
+// noted earlier and passed to the check.
 func (o VerifyOut) Failed() bool {
 	return !o.OK || (o.EarlierHashResult != nil && !o.EarlierHashResult.Found)
 }

@@ -38,10 +38,11 @@ func (o OutputDir) CheckEmpty() error {
 	return nil
 }
 
-// BuildInPlace calls write with the path of an empty directory. When write has returned, BuildInPlace renames this
-// directory to the output path. If write fails or the process is killed, the output path is unchanged: it does not
-// exist or is an empty directory. If an interrupted run left files, BuildInPlace removes them and returns the path in
-// clearedPath. Otherwise, clearedPath is "".
+// BuildInPlace calls the function write with the path of a new, empty directory. When this function has returned
+// without an error, BuildInPlace renames the directory to the output path. If write fails or the process is killed, the
+// output path does not change: it does not exist or is an empty directory. If an earlier run was interrupted and left a
+// temporary directory, BuildInPlace removes this directory and returns its path in clearedPath. Otherwise clearedPath
+// is "".
 func (o OutputDir) BuildInPlace(write func(dir string) error) (clearedPath string, err error) {
 	target := o.Path
 	if real, err := filepath.EvalSymlinks(target); err == nil {

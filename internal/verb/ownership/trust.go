@@ -35,7 +35,7 @@ type TrustHomeOut struct {
 	TrustChange string `json:"did,omitempty"`
 	// settings that specify how sub-agents are started
 	SubAgentSettingsPath string `json:"runs,omitempty"`
-	// all homes that the user trusts (only for a call with List)
+	// all homes that the user trusts (only for a call with ShouldListHomes)
 	Homes []trust.Home `json:"homes,omitzero"`
 }
 

@@ -32,7 +32,8 @@ func ProfileDirs() []string { return slices.Clone(profile.HomeDirs) }
 // SkillDirs returns the names of the directories in a home that contain skills.
 func SkillDirs() []string { return slices.Clone(skill.HomeSkillDirs) }
 
-// DefaultDocuments returns the names of the files in a home that a profile includes if it does not list any documents.
+// DefaultDocuments returns the names of the default documents. A document is a file in the home. If a profile does not
+// list any documents, the profile includes the default documents.
 func DefaultDocuments() []string { return profile.Identity() }
 
 // ListedProfile is a profile in a list.
@@ -53,7 +54,7 @@ func profileOrigin(isInProject bool) string {
 	return "home"
 }
 
-// ListProfiles lists all profiles.
+// ListProfiles lists all profiles. If the run is bound to a profile, ListProfiles lists only that profile.
 func ListProfiles(_ context.Context, w *verb.Workspace, _ ProfilesIn) (ProfilesOut, error) {
 	out := ProfilesOut{Profiles: []ListedProfile{}}
 	l, err := w.Loader()

@@ -48,8 +48,8 @@ func (o *originFinder) addTextsShownByHooks(shown []session.ShownText) {
 }
 
 // maySetLabel reports whether the caller may set the label l. An agent must not add a label that names an entry's
-// origin or that says the entry can be trusted. But it may name a conversation turn as the source, if the program has
-// passed the turn in the context.
+// origin or that says the entry can be trusted. There are two exceptions. An agent may keep a label that is in
+// oldLabels. It may also name one of the conversation turns in o.turnNamesForLabels as the source.
 func (o *originFinder) maySetLabel(l oxbow.Label, oldLabels []oxbow.Label) bool {
 	if !o.isAgentWriter || !slices.Contains(originLabelKeys, l.Key) {
 		return true

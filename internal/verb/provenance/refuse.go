@@ -39,7 +39,8 @@ func CheckRepeatedForeignTexts(ctx context.Context, w *verb.Workspace, textName 
 	}
 	c.findRepeatsOfSessionTexts(k)
 	if w.Open != nil && !c.foreignRepeatsByText[0].hasRepeats() {
-		// Without a memory, the texts cannot repeat entries.
+		// Without a memory, there are no entries to compare with. Therefore ignore the error if the memory cannot be
+		// opened.
 		if ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles); err == nil {
 			c.findInEntries(ctx, m.Store(), verb.ProvenanceData{Memory: m})
 		}

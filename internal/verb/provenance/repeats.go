@@ -107,9 +107,12 @@ func isTaintedOrUnvouched(e *oxbow.Entry) bool {
 	})
 }
 
-// findRepeats returns, for each change, which texts by others the change repeats. It compares the changes with texts
-// that sessions have read, and with entries that cannot be trusted. If areChangesUnvouched is set, a change is
-// untrusted even if it repeats nothing.
+// findRepeats compares the new text of each change in ops with foreign texts, which other people wrote or nobody
+// vouches for. Foreign texts are texts that sessions have read, and texts of entries that cannot be trusted. The result
+// contains, for each change, the foreign texts that the change repeats word for word.
+//
+// If areChangesUnvouched is set, the caller distrusts all changes, even changes without repetitions. In this case,
+// findRepeats skips entries that are not tainted. A tainted entry contains text by others that no person has approved.
 func findRepeats(
 	ctx context.Context,
 	store oxbow.Store,
@@ -164,9 +167,11 @@ func (c *foreignRepeatFinder) findRepeatsOfSessionTexts(k verb.ProvenanceData) {
 // memory is not stored in oxbow's log and contains so many unvouched entries that comparing them would take too long.
 const unvouchedReasonNotCompared = "not-compared"
 
-// findInEntries finds out which tainted, unvouched and imported entries the new texts repeat. If the texts cannot be
-// compared with the entries, for example because the memory is damaged, each text counts as unvouched. findInEntries
-// returns no error, because damage must not prevent changes of the memory.
+// findInEntries finds the entries by untrusted authors whose text is repeated by a new text in c.newTexts. These are
+// tainted entries (written after an agent had read text by others), unvouched entries (nobody vouches for their text)
+// and imported entries. findInEntries records the repetitions of each new text in c.foreignRepeatsByText. If the texts
+// cannot be compared with the entries, for example because the memory is damaged, every text that is not blank is
+// recorded as unvouched. findInEntries returns no error, because damage must not prevent changes of the memory.
 func (c *foreignRepeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k verb.ProvenanceData) {
 	texts := foreign.Texts{
 		EntryNames:                 c.entryNames,
@@ -229,7 +234,7 @@ func findRepeatsOfTaintedEntries(
 
 // recordPersonTexts records that the texts in a person's changes are the person's own, even if they repeat foreign
 // text. If a person approves an entry, its text also becomes the person's own. Errors are ignored. If recording fails,
-// the text counts as a repetition of foreign text until the fingerprint of the foreign text expires after 14 days.
+// the text counts as a repetition of foreign text until the foreign text's fingerprint expires after 14 days.
 func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, provenanceData verb.ProvenanceData) {
 	if provenanceData.Fingerprints == nil {
 		return

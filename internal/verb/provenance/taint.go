@@ -103,10 +103,15 @@ func addOriginLabels(
 	return out, s.fullyLabelledChanges, nil
 }
 
-// addSessionReads records in s which calls of the caller's session have returned text by others to the model since the
-// last prompt by a person, and which texts hooks showed. It also records whether the agent works without hooks, and the
-// last command that tested or committed the agent's work. If the context itself lists the calls that returned text by
-// others (see [verb.ContextTaints]), addSessionReads records only this list.
+// addSessionReads records in s what the agent has read in the caller's session, so that s can find out where a text of
+// the agent comes from. It records these facts:
+//   - the calls that returned text by others to the model since the last prompt by a person
+//   - the texts that hooks showed to the model
+//   - whether the agent works without hooks
+//   - the last command that tested or committed the agent's work
+//
+// If the context contains its own list of calls that returned text by others (see [verb.ContextTaints]),
+// addSessionReads records only this list.
 func (s *originLabeller) addSessionReads(ctx context.Context, provenanceData verb.ProvenanceData) {
 	caller, ok := verb.CallerFromContext(ctx)
 	if !ok {
@@ -174,10 +179,10 @@ func (s *originLabeller) addOriginLabelsToOp(
 	return []oxbow.Op{op}, err
 }
 
-// labelAliasedEntry returns a change that adds warning labels to an entry after the change o adds aliases to the entry.
-// The labels are needed if the session may have read text by others, or if o repeats such text. Others may then have
-// chosen the aliases, which are words by which the entry is found. The result is nil if no labels are needed, or if o
-// adds no new alias.
+// labelAliasedEntry returns a change that adds warning labels to an entry. The op o adds aliases to this entry, which
+// has the state oldEntry. Warning labels are needed if the session may have read text by others, or if the aliases
+// repeat such text. In these cases, somebody else may have chosen the aliases, which are words by which the entry is
+// found. The result is nil if no labels are needed, or if o adds no new alias.
 func (s *originLabeller) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(
 		slices.Clone(o.Aliases),
@@ -463,21 +468,23 @@ func isUnapprovedImport(e *oxbow.Entry) bool {
 // import cannot set these labels, because the author of the file is unknown.
 var unrequestedDisplayLabelKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedLabelKeys...)
 
-// updateApprovalLabels corrects the labels about approval after an entry was changed, and returns all labels of the
-// entry. The parameter content is the new text of the entry. updateApprovalLabels first removes labels:
-//   - It removes the label approved, unless the old entry has this label, the text stays the same, and the change is
-//     not an import.
-//   - If the change is an import, it removes all new labels that vouch for the entry.
+// updateApprovalLabels corrects the labels about approval after an entry was changed. The argument content is the
+// entry's new text. updateApprovalLabels returns all labels of the entry. It may overwrite the elements of the list
+// labels.
 //
-// Then updateApprovalLabels adds the label unvouchedImportLabel in these cases:
+// It first removes labels:
+//   - It removes the label approved if the change is an import, if the text has changed, or if the old entry did not
+//     have this label.
+//   - If the change is an import, it removes all new labels with which an entry may be shown although nobody asked for
+//     it (see unrequestedDisplayLabelKeys).
+//
+// Then it adds the label unvouchedImportLabel in these cases, so that the entry is held back:
 //   - The change is an import that creates the entry or changes its text.
 //   - The change is an import, and a person has approved the old entry.
 //   - The change is not an import, but the old entry was imported and no person has approved it.
 //
-// In other cases, updateApprovalLabels adds the label approved if the text stays the same, a person or the team wrote
-// the text, and the old entry may be shown at the start of a session.
-//
-// updateApprovalLabels may overwrite the elements of the list labels.
+// If none of these cases applies, it adds the label approved if the text stays the same, a person or the team wrote it,
+// and the old entry may be shown at the start of a session.
 func (s *originLabeller) updateApprovalLabels(
 	labels []oxbow.Label,
 	content string,

@@ -98,8 +98,8 @@ func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ListAgentChange
 	return out, nil
 }
 
-// maxListedEdits is the maximum number of edited entries that agentEdits examines. The others are listed after the
-// person has kept or restored some of these entries.
+// maxListedEdits is the maximum number of edited entries that agentEdits examines. The remaining entries are listed
+// after the person has kept or restored some of these entries.
 const maxListedEdits = 2000
 
 // agentEdits returns the edits by which agents changed texts of persons and which no person has reviewed. The edit with

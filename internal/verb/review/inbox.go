@@ -466,7 +466,8 @@ func proposalRecord(it inbox.StoredProposal) report.Record {
 	return r
 }
 
-// Report shows the proposal, the turns that contain it, and the whole text of the person.
+// Report shows the proposal and the turns that contain it. It also shows o.Prompt, the whole message of the person, if
+// the message contains more than the sentence that is proposed.
 func (o ProposalOut) Report() (r report.Report) {
 	r.Add(proposalRecord(o.StoredProposal))
 	for _, f := range o.SourceTurns {

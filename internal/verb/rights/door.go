@@ -36,11 +36,16 @@ type AgentInterface struct {
 	recentSessions []string // sessions in sessionEntries (the newest is last)
 }
 
-// ContextWithSource returns a call's context, with the source of the call's changes. The server itself determines the
-// door (the interface through which the call came), the actor and the session. Only the client's name is the client's
-// own claim. The session in the source is a digest of the argument session, which is the client's session ID. If this
-// ID is "", the session is d.RunID. If d.TokenName is not empty, the session begins with this name and a colon. Only
-// the digest is stored, because anyone who knows the session ID can make calls in the session.
+// ContextWithSource returns ctx with the source that is stored with each change of this call. The source consists of
+// these facts:
+//   - Door is the interface through which the call came. Actor is always an agent.
+//   - Session is a digest of the parameter session, which is the client's session ID. If session is "", Session is
+//     d.RunID. If d.TokenName is not empty, this name and a colon are put in front. The session ID itself is not
+//     stored, because anyone who knows it can make calls in the session.
+//   - Claimed.Client is the parameter client, which is only the client's own claim. The server determines all other
+//     facts itself.
+//
+// The returned context also contains the set of entries that were already shown in this session.
 func (d *AgentInterface) ContextWithSource(
 	ctx context.Context,
 	w *verb.Workspace,

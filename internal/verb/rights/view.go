@@ -140,8 +140,9 @@ func (v *MemoryView) bindProfile(t auth.Token) (restrictingScopes []scope.Scope,
 // IsPartial reports whether a part of the memory may be invisible in the view.
 func (v *MemoryView) IsPartial() bool { return v.BoundProfile != nil || v.Rights.AreLimited() }
 
-// removeDataOutsideMemory removes from the workspace everything that reveals more than the memory: the location of the
-// memory's file, the home, the host, the working directory, the skills, and all profiles except the client's profile.
+// removeDataOutsideMemory removes from the workspace data that a client of this view must not see. It removes the
+// location of the memory's file, the home, the host, the working directory and the skills. If v.BoundProfile is set, it
+// also makes the loader use only this profile.
 func (v *MemoryView) removeDataOutsideMemory(w *verb.Workspace) {
 	w.Place = nil
 	w.Host = nil

@@ -41,7 +41,7 @@ type PrunedArchive struct {
 }
 
 // PruneArchives forgets the archives that exceed a limit in the arguments. The list PrunedArchives of the result
-// contains the forgotten archives. A single undo restores all of them.
+// contains the forgotten archives. A single undo restores all forgotten archives.
 //
 // PruneArchives removes the archives in one change, or in several changes if one change would be too large (see
 // [oxbow.CommitInParts]). If another call changes an archive at the same time, the error matches [oxbow.ErrConflict].
@@ -101,9 +101,13 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 	return out, verb.WrapError("forgetting archives", err)
 }
 
-// oldestKeptTime returns a time. An archive that was made before this time is too old and may be deleted. The result is
-// the time in.BeforeDate, or the time MaxDays days before now. It is zero if only KeepNewest is set. oldestKeptTime
-// returns an error if a number is less than 1, if both Before and MaxDays are set, or if no field is set.
+// oldestKeptTime returns the earliest creation time of the archives that are kept because of their age. An older
+// archive may be deleted. The result is the time in.BeforeDate, or the time that is in.MaxDays days before the
+// parameter now. It is zero if only in.KeepNewest is set. oldestKeptTime returns an error in these cases:
+//   - MaxDays or KeepNewest is less than 1.
+//   - BeforeDate and MaxDays are both set.
+//   - BeforeDate, MaxDays and KeepNewest are all unset.
+//   - BeforeDate is not a valid date.
 func (in PruneArchivesIn) oldestKeptTime(now time.Time) (time.Time, error) {
 	for name, n := range map[string]*int{"days": in.MaxDays, "keep": in.KeepNewest} {
 		if n != nil && *n < 1 {

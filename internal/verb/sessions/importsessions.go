@@ -177,9 +177,10 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 	return out, in.addHookReports(out.Clients)
 }
 
-// addHookReports adds to each client a report about omitted parts of transcripts. These are transcripts that the
-// client's hooks named and that were read since the last import. If the user named files, addHookReports adds nothing,
-// because the user asks only about these files.
+// addHookReports adds a report to each client in clients. The report counts the parts of transcripts that were not
+// stored in the archive. It covers the transcripts that the client's hooks have named and that were read since the last
+// import. If the user named files, addHookReports adds nothing, because the user asks only about these files. It also
+// adds nothing if in.TakeHookReport is nil.
 func (in *ImportSessionsIn) addHookReports(clients []ImportedClient) error {
 	if in.TakeHookReport == nil || len(in.Files) > 0 {
 		return nil
@@ -258,8 +259,9 @@ func (in *ImportSessionsIn) findTranscripts(w *verb.Workspace) (files []transcri
 	return slices.DeleteFunc(files, func(f transcript.FoundTranscript) bool { return f.ModTime.Before(since) }), err
 }
 
-// checkSessionClients returns an error if the sessions of a client cannot be imported. areFilesGiven is true if the
-// user named the files.
+// checkSessionClients returns an error if the sessions of one of the clients cannot be imported. areFilesGiven is true
+// if the user named the files. The error names the remedy, for example if the client keeps its conversations on its
+// servers, if the client is unknown, or if files are given but several clients are named.
 func checkSessionClients(clients []string, areFilesGiven bool) error {
 	found := transcript.ClientNames()
 	for _, c := range clients {

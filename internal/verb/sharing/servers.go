@@ -144,10 +144,14 @@ func checkServerAddress(address string) error {
 // maxTokenBytes is the maximum size, in bytes, of a file with a token.
 const maxTokenBytes = 4 << 10
 
-// serverToken returns the token for the server s. It reads the token from the file in the argument file, and stores the
-// path of this file in s. If file is "", it uses the environment variable OXBOW_TOKEN. If this variable is also empty,
-// it reads the file that s.TokenFile names. It returns an error if none of these sources exists, or if the file does
-// not contain exactly one word.
+// serverToken returns the token for the server s. The token comes from the first of these sources that exists:
+//
+//   - the file whose path is the argument file, unless file is "". A relative path is relative to w.Dir.
+//   - the environment variable OXBOW_TOKEN
+//   - the file whose path is s.TokenFile
+//
+// If serverToken reads a file, it stores the file's path in s.TokenFile. It returns an error if none of these sources
+// exists, or if the file does not contain exactly one word.
 func serverToken(w *verb.Workspace, s *trust.Server, file string) (string, error) {
 	if file != "" && !filepath.IsAbs(file) {
 		file = filepath.Join(w.Dir, file)

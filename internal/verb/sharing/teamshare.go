@@ -113,8 +113,9 @@ func openTeamFiles(
 	return t, s, err
 }
 
-// entriesToShare returns the named entries of the home, without repetitions. It returns an error if a named entry must
-// not be shared. Entries that only the team files contain are added to out.
+// entriesToShare returns the entries in the memory m whose names are in the list names, without repetitions. It returns
+// an error if one of these entries must not be shared. If a name belongs to no entry in m but to an entry in the team
+// files, entriesToShare adds this entry to out.MovedEntries, because the entry is already shared.
 func entriesToShare(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -480,7 +481,10 @@ func ShareProposals(
 	return out, verb.WrapError("the notes are in your home; sharing them", err)
 }
 
-// Report lists the entries that were moved.
+// Report returns a report that lists each entry with the action on its team file, such as shared, changed or taken
+// back. The list includes entries that an earlier call already moved. Report adds a warning for each element of
+// o.AliasesOfOtherEntries. If a file was changed, it also adds notes that tell the user how to commit the change, and
+// how to undo the change of the home.
 func (o TeamShareOut) Report() (r report.Report) {
 	word := map[string]report.OxbowText{
 		"written": report.EffectVerb(o.DryRun, "shared", "would share"),

@@ -93,9 +93,14 @@ func signLogHashAfterChanges(storePath string, now time.Time, seq uint64, logHas
 	)
 }
 
-// SignAcceptedRollback signs that the owner accepts a rollback of the log to the last change in s. It signs only if the
-// heads (hashes of the log) of later changes were signed before, and returns true in this case. If a signed head or the
-// signing key is missing, it returns false.
+// SignAcceptedRollback signs that the owner accepts a rollback of the log, after which s.Last is the number of the last
+// change. A rollback is a return of the log to an earlier state, for example from a backup. The parameter store is the
+// path of the store file. SignAcceptedRollback signs only if a log head of a change after s.Last was signed before,
+// because otherwise the signatures show no rollback. A log head is a change number with the hash of the log up to this
+// change.
+//
+// The result is true if SignAcceptedRollback signs, even if storing the signature fails with an error. The result is
+// false if no head after s.Last was signed, if there is no file with signed heads, or if the signing key is missing.
 func SignAcceptedRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	text, err := os.ReadFile(store + signedHashesSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -217,9 +222,9 @@ func ReadSignedHashesIfAny(store string) (*SignedHashCheck, []verb.Problem, erro
 }
 
 // ReadSignedHashes reads the signed hashes of a store's log, which are called heads. It also returns the problems of
-// the file that contains the hashes. If neither this file nor a signing key exists, both results are nil. If only one
-// of them exists, or the key cannot be read, ReadSignedHashes returns a problem and no hashes. If the file cannot be
-// read, it returns an error.
+// the file that contains the hashes. If neither this file nor a signing key exists, both results are nil. If only the
+// file or only a key exists, or the key cannot be read, ReadSignedHashes returns a problem and no hashes. If the file
+// cannot be read, it returns an error.
 func ReadSignedHashes(store string) (*SignedHashCheck, []verb.Problem, error) {
 	text, err := os.ReadFile(store + signedHashesSuffix)
 	k, kerr := signingKey(store)
@@ -339,9 +344,10 @@ func signedHashesProblem(description, remedy string) verb.Problem {
 	return verb.Problem{Offset: -1, Description: description, Mend: remedy}
 }
 
-// UnknownHashProblem returns the problem to report if no change in the log has the hash head, which the user noted
-// earlier. The argument firstSeq is the number of the first change in the log. If the hash was signed and a compaction
-// dropped its change, the problem says so. The receiver c may be nil.
+// UnknownHashProblem returns the problem to report if no change in the log has the hash logHash, which the user noted
+// earlier. The argument firstSeq is the number of the first change in the log. If a compaction dropped the change with
+// this hash, and the hash was signed, the problem reports this. The receiver c may be nil. Then c contains no signed
+// hashes.
 func (c *SignedHashCheck) UnknownHashProblem(logHash string, firstSeq uint64) verb.Problem {
 	if c != nil {
 		for _, h := range c.heads {

@@ -28,7 +28,7 @@ type ConvertIn struct {
 
 // ConvertOut is the result of Convert.
 type ConvertOut struct {
-	// path of the old home (the directory of the memory), set by the command that calls Convert
+	// path of the old home (the memory's directory), set by the command that calls Convert
 	OldHomePath    string                  `json:"from"`
 	NewHomePath    string                  `json:"to"`
 	Layout         string                  `json:"layout"`

@@ -171,7 +171,7 @@ type LoadOut struct {
 	UnchangedEntries int      `json:"same"`
 	// names of entries that were changed in the memory after the dump was made, and whose files were not changed
 	NamesChangedInMemory []string `json:"kept"`
-	// names in ChangedNames of the entries in which changes of the file were merged with changes in the memory
+	// names in ChangedNames of the entries in which the file's changes were merged with changes in the memory
 	MergedNames []string `json:"merged,omitempty"`
 	HasManifest bool     `json:"base"`           // the directory contains a dump manifest of this memory
 	UndoSeq     uint64   `json:"undo,omitempty"` // number of the change (0 if it cannot be undone)

@@ -111,7 +111,7 @@ func (o ImportOut) changeList() report.List {
 }
 
 // addNamesNote adds a note that lists the names of entries. If the list entryNames has more than 20 names, the note
-// lists only the first maxListedStaleEntries names, and a second note contains the number of the other names. If the
+// lists only the first maxListedStaleEntries names, and a second note contains the number of remaining names. If the
 // list is empty, addNamesNote adds nothing.
 func addNamesNote(r *report.Report, noteText string, entryNames []string) {
 	const manyStale = 20

@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// BeforeLoadPrefix is the first part of the names of some files. If a home (the directory of a memory) has no history,
-// such a file saves the entries that a load of a dump replaced or removed.
+// BeforeLoadPrefix is the first part of the names of some files. If a home (a memory's directory) has no history, such
+// a file saves the entries that a load of a dump replaced or removed.
 const BeforeLoadPrefix = "before-load"
 
 // SaveEntries exports the selected entries to a new file in the home, and returns the path of the file. The file's name

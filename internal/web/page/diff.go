@@ -21,7 +21,7 @@ const (
 type diffLine struct {
 	mark byte
 	text string
-	// the line's text, divided into changed and unchanged words (nil if the other text has no similar line)
+	// the line's text, divided into changed and unchanged words (nil if the compared text has no similar line)
 	parts []diff.WordRun
 }
 
@@ -85,7 +85,9 @@ func (l diffLine) renderContent() g.Node {
 	return h.El("bdi", out)
 }
 
-// compareLines returns the lines of both texts in order, each with its mark.
+// compareLines returns the lines of both texts in order. The mark of a line is '-' if the line was removed, '+' if it
+// was added, and ' ' if it is in both texts. If added lines follow removed lines, compareLines pairs them and compares
+// each pair word by word. It stores the results in the field parts, unless a line is longer than maxLineBytes.
 func compareLines(before, after string) (out []diffLine) {
 	for mark, line := range diff.DiffLines(before, after) {
 		out = append(out, diffLine{mark: mark, text: line})

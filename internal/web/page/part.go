@@ -127,7 +127,8 @@ func TrustBadge(trust string) g.Node {
 // useful only to programs.
 var shownLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
 
-// LabelChips shows the labels of an entry. Each label links to the entries with the same label.
+// LabelChips shows those labels of an entry whose keys are in shownLabelKeys. Each label links to the entries with the
+// same label. LabelChips returns nil if there is no such label.
 func LabelChips(labels map[string][]string) g.Node {
 	var out []g.Node
 	for _, k := range shownLabelKeys {

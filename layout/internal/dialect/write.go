@@ -55,9 +55,10 @@ func (b *HomeBase) PutEntry(
 	})
 }
 
-// DeleteEntry removes the entry with the given name. It returns an error if somebody else has changed the entry since
-// the session read it. If the entry does not exist, the error matches [oxbow.ErrNotFound]. If the function check is not
-// nil, DeleteEntry calls it with the entry before the removal. An error of this function prevents the removal.
+// DeleteEntry removes the entry with the given name from the memory m. It returns an error if somebody else has changed
+// the entry since ctx's session read it. If the entry does not exist, the error matches [oxbow.ErrNotFound]. The
+// argument check is nil or a function that DeleteEntry calls with the entry before the removal. If this function
+// returns an error, the entry is not removed, and DeleteEntry returns the error.
 func (b *HomeBase) DeleteEntry(
 	ctx context.Context,
 	m *oxbow.Memory,

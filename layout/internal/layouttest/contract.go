@@ -173,8 +173,8 @@ func (h sharedHome) hasPersonText(t *testing.T) bool {
 	})
 }
 
-// checkAllWritersListed checks that the test's table of calls (callListsKeepingEdits) contains each tool of the layout
-// that may write. It fails the test for each such tool that the table does not contain.
+// checkAllWritersListed checks that the test's call table (callListsKeepingEdits) contains each tool of the layout that
+// may write. It fails the test for each such tool that the table does not contain.
 func (c writerContract) checkAllWritersListed(t *testing.T) {
 	t.Helper()
 	h := sharedHome{vfs.NewMem(), c.dialect}
@@ -189,9 +189,10 @@ func (c writerContract) checkAllWritersListed(t *testing.T) {
 	}
 }
 
-// checkPersonTextKept tests that an agent's call does not remove words that a person has typed. An agent writes, a
-// person edits the text, and the agent writes again. The second call is made in the same session, and in a session of
-// a new server.
+// checkPersonTextKept tests that an agent's call does not remove words that a person has typed. In each test, an agent
+// writes with firstCall, a person edits the text with the function change, and the agent writes again with call. The
+// test runs twice. In the first run, the agent makes both calls in the same session. In the second run, it makes the
+// second call in a new session.
 func (c writerContract) checkPersonTextKept(t *testing.T, firstCall, call WriteCall, change func(string) string) {
 	for _, fresh := range []bool{false, true} {
 		h := sharedHome{vfs.NewMem(), c.dialect}
@@ -226,9 +227,9 @@ func (c writerContract) checkPersonTextKept(t *testing.T, firstCall, call WriteC
 	}
 }
 
-// checkToolTextReplaced checks that a new session can replace or remove a text that it has not seen, if a tool wrote
-// the text and nobody has changed it since. The first call in the list calls writes the text. Each call in this list is
-// then tested in new sessions.
+// checkToolTextReplaced checks that a new session can replace or remove a text that it has not read before, if a tool
+// wrote the text and nobody has changed the text since. Each element of the list calls is tested in its own home. First
+// a session writes the text with calls[0]. Then new sessions make the tested call.
 func (c writerContract) checkToolTextReplaced(t *testing.T, calls []WriteCall) {
 	for _, call := range calls {
 		h := sharedHome{vfs.NewMem(), c.dialect}

@@ -78,9 +78,11 @@ func newRuleResult(rule string) *RuleResult {
 	return r
 }
 
-// addDecision counts the decision d of the rule about a prompt of the group. Answers that quote texts are counted in
-// r.QuotedTextMatchCounts, and answers that only name texts are counted in r.NameOnlyMatchCounts. If expectedUnitIDs is
-// not nil, an answer is a match only if it shows one of the notes or turns in expectedUnitIDs.
+// addDecision counts the decision d. In this decision, the rule that r measures decided how to answer a prompt of the
+// group. A decision to show quoted sentences counts as a match in r.QuotedTextMatchCounts. A decision to show only
+// entry names counts as a match in r.NameOnlyMatchCounts. If expectedUnitIDs is not nil, the decision is a match only
+// if the answer shows one of the notes or turns in expectedUnitIDs. The prompt is counted in both fields, even if there
+// is no match.
 func (r *RuleResult) addDecision(group PromptGroup, d Decision, expectedUnitIDs map[string]bool) {
 	r.QuotedTextMatchCounts[group].addPrompt(
 		d.AnswerKind == gate.AnswerQuotedSentences && (expectedUnitIDs == nil || d.showsExpectedUnit(expectedUnitIDs)),
@@ -156,8 +158,8 @@ func (b *memoryMeasurement) askAnswerableQuestions(ctx context.Context, group Pr
 
 // measureRepeatedPrompts measures how often a rule shows the same note or turn a second time in a session. For each
 // question and each rule, it starts two sessions and asks the question in both. Then it repeats the question word for
-// word in one session, and asks a paraphrase of the question in the other. The second answer counts as a repetition if
-// it shows a note or turn that the first answer has shown. A session without a first answer is skipped.
+// word in one session, and asks a paraphrase of the question in the second session. The second answer counts as a
+// repetition if it shows a note or turn that the first answer has shown. A session without a first answer is skipped.
 func (b *memoryMeasurement) measureRepeatedPrompts(ctx context.Context, questions []Question) error {
 	for _, q := range questions {
 		for i, r := range b.rules {

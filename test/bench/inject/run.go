@@ -38,8 +38,7 @@ type questionPool struct {
 	otherStores []*TestMemory
 }
 
-// maxOtherPeopleMemories is the maximum number of test memories that are kept to represent the memories of other
-// people.
+// maxOtherPeopleMemories is the maximum number of test memories that are kept to represent other people's memories.
 const maxOtherPeopleMemories = 12
 
 // RunMeasurement measures which texts each rule in DisplayRules shows for test prompts. It measures each memory in
@@ -117,9 +116,9 @@ func gatherQuestions(stores iter.Seq2[*TestMemory, error]) (p questionPool, err 
 }
 
 // selectOtherMemoryQuestions returns at most maxQuestions questions that the memory s cannot answer, because their
-// sources are in other memories. If there are more such questions, the chosen questions are spread evenly over all of
-// them. storeNumber is the number of the memory s. It determines the first chosen question, so that each memory gets
-// different questions.
+// sources are in other memories. If there are more such questions, the chosen questions are spread evenly over all such
+// questions. storeNumber is the number of the memory s. It determines the first chosen question, so that each memory
+// gets different questions.
 func (p *questionPool) selectOtherMemoryQuestions(s *TestMemory, storeNumber, maxQuestions int) []string {
 	var texts []string
 	for _, a := range p.questions {
@@ -139,8 +138,8 @@ func (p *questionPool) selectOtherMemoryQuestions(s *TestMemory, storeNumber, ma
 
 // measureUnchangedMemory measures which texts the rules show with an unchanged memory. It passes these prompts to the
 // rules: the memory's own questions, questions for other memories (otherMemoryQuestions), orders for work, unanswerable
-// questions, repeated prompts, and the prompts of a working day. storeNumber is the number of the memory. It is also
-// the seed for the random numbers that select the prompts of the working day.
+// questions, repeated prompts, and the prompts of a working day. storeNumber is the memory's number. It is also the
+// seed for the random numbers that select the prompts of the working day.
 func (b *memoryMeasurement) measureUnchangedMemory(
 	ctx context.Context,
 	s *TestMemory,
@@ -176,8 +175,9 @@ func (b *memoryMeasurement) measureUnchangedMemory(
 	)
 }
 
-// measureChangedMemories measures which texts the rules show if the memory s is changed, so that the answers are harder
-// to find. It changes s in up to three ways, and adds each measurement to ruleResults.
+// measureChangedMemories measures which texts the rules show if it is harder to find the answers. For this purpose, it
+// makes up to three changed copies of the test memory s, measures the rules with each copy, and adds each measurement
+// to ruleResults. The memory s itself is not changed.
 func (p *questionPool) measureChangedMemories(
 	ctx context.Context,
 	s *TestMemory,

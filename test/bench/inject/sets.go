@@ -63,8 +63,9 @@ func convertToTestMemories[T any](
 	}
 }
 
-// newMemoryFromQuestion returns a store with the sessions that the benchmark LongMemEval provides for the question q.
-// Some of these sessions contain the answer.
+// newMemoryFromQuestion returns a test memory with the turns of the sessions that the benchmark LongMemEval provides
+// for the question q. The test memory contains q as its only question. The question's AnswerUnitIDs are the IDs of the
+// turns that contain the answer.
 func newMemoryFromQuestion(q *quality.Question, _ int) *TestMemory {
 	s := &TestMemory{Name: q.ID, SourceKind: inject.SourceKindSessions, SourceNames: map[string]bool{}}
 	ask := Question{
@@ -111,11 +112,13 @@ func (s *TestMemory) addMessage(turnsBeforeSession int, role, text string) {
 	u.Reply = strings.TrimPrefix(u.Reply+"\n\n"+text, "\n\n")
 }
 
-// newMemoryFromChat returns a store with a BEAM chat as its only session.
+// newMemoryFromChat returns a test memory from the chat c, which is a chat of the data set BEAM. The memory contains
+// only one session, and the session contains all messages of the chat. The memory's questions are the questions that
+// BEAM asks about the chat.
 func newMemoryFromChat(c *quality.Chat, chatNumber int) *TestMemory {
 	s := &TestMemory{Name: fmt.Sprintf("chat %d", chatNumber), SourceKind: inject.SourceKindSessions}
 	s.SourceNames = map[string]bool{s.Name: true}
-	unit := map[int]string{} // ID of the turn that contains each message, by the ID of the message
+	unit := map[int]string{} // maps a message ID to the ID of the turn that contains the message
 	for i, m := range c.Messages {
 		s.addMessage(0, m.Role, m.Text)
 		u := &s.Units[len(s.Units)-1]

@@ -162,7 +162,7 @@ func (u *MemoryUnit) sessionEvents(name, turn string) []session.Event {
 // maxShownHitsPerPrompt is the maximum number of notes or turns that a rule shows for a prompt.
 const maxShownHitsPerPrompt = 3
 
-// recallByBM25 returns the best hits for a prompt, including explanations. It ranks them by BM25 alone, without the
+// recallByBM25 returns the best hits for a prompt, including explanations. It ranks them by BM25 alone, without any
 // other criteria of oxbow's default ranking. For the same prompt as in the last call, it returns the hits of that call.
 func (m *openedMemory) recallByBM25(ctx context.Context, prompt string) ([]oxbow.Hit, error) {
 	if m.lastHits.prompt == prompt && prompt != "" {

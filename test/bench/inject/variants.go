@@ -62,8 +62,8 @@ func (s *TestMemory) withLongSession(others []*TestMemory) *TestMemory {
 }
 
 // withAnswersAsToolOutput returns a copy of the test memory in which answers are in command output. If a unit contains
-// the answer to a question, its prompt becomes the output of a command (Printed). Its prompt and reply are replaced by
-// "Please run it." and "It failed."
+// the answer to a question, its prompt becomes the output of a command (FailedCommandOutput). Its prompt and reply are
+// replaced by "Please run it." and "It failed."
 func (s *TestMemory) withAnswersAsToolOutput() *TestMemory {
 	right := map[string]bool{}
 	for _, a := range s.Questions {

@@ -25,8 +25,9 @@ func (c PromptMatchCount) MatchShare() float64 {
 	return float64(c.MatchingPromptCount) / float64(c.PromptCount)
 }
 
-// ConfidenceInterval returns Wilson's 95 % confidence interval of the share (Wilson, Probable inference, 1927). It
-// assumes that the prompts are independent. Without prompts, the interval is from 0 to 1.
+// ConfidenceInterval returns Wilson's 95 % confidence interval of c.MatchShare(), the share of the prompts that match
+// (Wilson, Probable inference, 1927). It assumes that the prompts are independent. If c.PromptCount is 0, the interval
+// is from 0 to 1.
 func (c PromptMatchCount) ConfidenceInterval() (low, high float64) {
 	if c.PromptCount == 0 {
 		return 0, 1

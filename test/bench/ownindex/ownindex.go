@@ -98,7 +98,7 @@ func (t IndexedTexts) indexDocument(i int) *index.Document {
 
 // NewFilledIndex creates an index with the texts for one of the [SearchVariants]. For "opened", it writes a snapshot of
 // the index and opens the index from this snapshot. For "worn", an eighth of the texts is added in small steps after
-// the other texts, and some texts are deleted, so that the index looks as after many changes.
+// all other texts, and some texts are deleted, so that the index looks as after many changes.
 func NewFilledIndex(texts IndexedTexts, searchVariant string) (*FilledIndex, error) {
 	e := &FilledIndex{
 		searchVariant: searchVariant,
@@ -135,8 +135,8 @@ func NewFilledIndex(texts IndexedTexts, searchVariant string) (*FilledIndex, err
 	return e, nil
 }
 
-// addTextsInSegments adds the texts to the index. The first of them has the number firstText. It adds 500 texts at a
-// time, up to the last 20 texts. Then it deletes every eleventh text, and adds the last 20 texts one by one.
+// addTextsInSegments adds the texts to the index. The first text has the number firstText. It adds 500 texts at a time,
+// up to the last 20 texts. Then it deletes every eleventh text, and adds the last 20 texts one by one.
 func addTextsInSegments(x *index.Index, texts IndexedTexts, firstText int) {
 	var some []index.Change
 	for i := firstText; i < texts.Count-20; i++ {

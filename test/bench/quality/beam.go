@@ -130,10 +130,13 @@ func (p *publishedChat) toChat() (*Chat, error) {
 	return c, nil
 }
 
-// makeTestCases makes two test cases from a chat. One has an entry for each message, and one has an entry for each
-// exchange. An exchange is a message of the person with all following messages up to the person's next message.
-// makeTestCases also returns in missingIDCount how many IDs, in the lists of messages that answer a question, belong to
-// no message of the chat. An ID counts once for each question that lists it.
+// makeTestCases makes two test cases from a chat. The first test case has an entry for each exchange, and the second
+// test case has an entry for each message. An exchange is a message of the person with all following messages up to the
+// person's next message.
+//
+// Each question of the chat lists the IDs of the messages that answer the question. The result missingIDCount is the
+// number of listed IDs that no message of the chat has. If several questions list the same missing ID, the ID is
+// counted once for each question.
 func (c *Chat) makeTestCases() (cs []TestCase, missingIDCount int) {
 	turns, pairs := TestCase{EntryKind: "turns"}, TestCase{EntryKind: "exchanges"}
 	known := map[int]string{} // for each message ID: ID of the exchange that contains the message

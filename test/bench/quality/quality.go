@@ -146,7 +146,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // rankingAndQuestionGroup is a ranking and a group of questions.
 type rankingAndQuestionGroup struct{ ranking, questionGroup string }
 
-// questionScoreTally adds up the scores of the questions about one kind of entries, such as turns.
+// questionScoreTally adds up the scores for questions about one kind of entries, such as turns.
 type questionScoreTally struct {
 	DataSetResult
 	scoreSumsByRanking map[rankingAndQuestionGroup]*questionScoreSums

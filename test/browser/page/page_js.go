@@ -102,9 +102,10 @@ func entryFields(e oxbow.Entry) map[string]any {
 	return map[string]any{"name": e.Name, "content": e.Content}
 }
 
-// newPromiseFunc returns a JavaScript function that returns a promise at once. The function work runs in a goroutine
-// and settles the promise. A goroutine is necessary because work waits for the browser's database, and the browser
-// continues only after control has returned to JavaScript.
+// newPromiseFunc returns a JavaScript function that immediately returns a promise. The argument work is a Go function
+// that runs in a goroutine and receives the arguments of the JavaScript function as strings. If work returns an error,
+// the promise is rejected, and otherwise it is resolved with the result of work. A goroutine is necessary because work
+// waits for the browser's database, and the browser continues only after control has returned to JavaScript.
 func newPromiseFunc(work func(args []string) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var texts []string

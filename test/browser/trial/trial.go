@@ -50,9 +50,11 @@ type RunOxbow func(env map[string]string, stdin string, args ...string)
 // startTime is the creation time of the oldest entry.
 var startTime = time.Date(2025, time.November, 3, 9, 0, 0, 0, time.UTC)
 
-// WriteTrialHome fills the memory of a home for trials. It runs the commands of oxbow that a person, imports and agents
-// would run. It writes the files for the imports to dir, and the session transcripts to home, the home directory of the
-// commands. The function run runs a command of oxbow.
+// WriteTrialHome fills the memory of a home that is used for trials. A home is a directory with a memory and its
+// settings. WriteTrialHome fills the memory by running the same oxbow commands as a person, an import or an agent.
+//
+// It writes the files to import to the directory dir. It writes session transcripts to the directory home, which the
+// commands use as the user's home directory. The function run runs an oxbow command.
 func WriteTrialHome(dir, home string, run RunOxbow) error {
 	files := map[string][]importedEntry{
 		"reference.jsonl": apiReferenceEntries(),
@@ -192,8 +194,8 @@ func apiReferenceEntries() []importedEntry {
 	return out
 }
 
-// readmeSectionEntries returns entries whose texts resemble sections of README files. InstructionLikeEntryCount of
-// these texts also contain an instruction to a language model.
+// readmeSectionEntries returns entries whose texts resemble sections of README files. Some of the texts begin with an
+// instruction to a language model. The constant InstructionLikeEntryCount is the number of these texts.
 func readmeSectionEntries() []importedEntry {
 	const n = 1150
 	out := make([]importedEntry, 0, n)

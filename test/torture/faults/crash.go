@@ -169,9 +169,10 @@ func (r *crashRun) examineStopPoint(w *workload.World, states []*workload.StoreS
 	return bad
 }
 
-// examineNewImage examines a disk content that no earlier crash has left. For some contents, it also crashes the disk
-// again during the recovery. If the disk has a snapshot file, it also replaces this file by other snapshots and
-// examines the result.
+// examineNewImage tests the recovery from the disk content im, which a crash may leave on the disk. The caller has
+// already examined im, and calls examineNewImage only the first time that a crash leaves this content. If
+// r.mustCrashAgain selects im, examineNewImage also crashes the disk a second time, during the recovery. If the disk
+// has a snapshot file, examineNewImage also tests some contents with other snapshots in place of this file.
 func (r *crashRun) examineNewImage(w *workload.World, im *crashfs.CrashContent, allowed []*workload.StoreState) error {
 	if r.mustCrashAgain(im) {
 		if err := r.crashDuringRecovery(im.BuildFileSystem(), allowed, r.stepAfterCrash(w.CompletedEvents, im.HashFiles(workload.IsLockFile))); err != nil {
@@ -185,9 +186,9 @@ func (r *crashRun) examineNewImage(w *workload.World, im *crashfs.CrashContent, 
 }
 
 // runWithKillAt runs the script, which has two processes, on a new disk. The process that performs disk operation
-// opNumber is killed after this operation, and the other process continues. If the operation is a write, runWithKillAt
-// runs the script once more and kills the process in the middle of the write. dryWorld contains the disk and the log of
-// a run without a kill.
+// opNumber is killed after this operation, and the remaining process continues. If the operation is a write,
+// runWithKillAt runs the script once more and kills the process in the middle of the write. dryWorld contains the disk
+// and the log of a run without a kill.
 func (r *crashRun) runWithKillAt(dryWorld *workload.World, opNumber int) error {
 	op := dryWorld.Disk.Log()[opNumber-1]
 	if err := r.killInWorld(workload.NewWorld(r.script, r.setup), dryWorld, opNumber); err != nil {
@@ -203,8 +204,10 @@ func (r *crashRun) runWithKillAt(dryWorld *workload.World, opNumber int) error {
 	return r.killInWorld(w, dryWorld, opNumber)
 }
 
-// killInWorld runs the script on the new simulated disk of w, and kills the process that performs disk operation
-// opNumber. The second process continues. Afterwards the memory must be in a state that the run without a kill allows.
+// killInWorld runs the script on the new simulated disk of w, and kills the process that performs the disk operation
+// with the number opNumber. The second process continues to work. dryWorld contains the results of an earlier run of
+// the script in which no process was killed. After the kill, the memory must be in the state that this earlier run had
+// after the completed steps of the script, or after the step in progress.
 func (r *crashRun) killInWorld(w, dryWorld *workload.World, opNumber int) error {
 	// The simulated disk numbers its processes from 1, but the script numbers them from 0.
 	killed := dryWorld.Disk.Log()[opNumber-1].ProcessNumber - 1

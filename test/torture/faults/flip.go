@@ -128,8 +128,10 @@ func (s *damagedStore) truncateFile(examine examineDamagedFileFunc) bool {
 	return true
 }
 
-// damageSectors tries files with damaged sectors: zeroed sectors, sectors that replace others, exchanged sectors, and
-// sectors with an earlier content.
+// damageSectors calls the function examine with copies of the store's file in which sectors are damaged. A sector has
+// the argument size in bytes. The damages are zeroed sectors, sectors that replace others, exchanged sectors, and
+// sectors with an earlier content. If examine returns false, damageSectors stops and returns false. Otherwise it
+// returns true.
 func (s *damagedStore) damageSectors(size int, examine examineDamagedFileFunc) bool {
 	n := (len(s.file) + size - 1) / size
 	at := func(b []byte, i int) []byte { return b[min(i*size, len(b)):min((i+1)*size, len(b))] }
@@ -190,8 +192,9 @@ func (s *damagedStore) classifyDamagedFile(b []byte, t *DamageTally) error {
 	}
 	last := stats.Last
 	want, known := s.entriesByChange[last]
-	// A damaged file must not bring back a state from before the last compaction. The exception is a file whose header
-	// is from before the compaction, because the store cannot recognize that the whole file is an older copy.
+	// A damaged file must not bring back a state from before the last compaction. If the file's header is shorter than
+	// or different from the present header, the file may be an older copy as a whole. The store cannot recognize an
+	// older copy, so such a file is not an error.
 	older := len(b) < wal.HeaderSize || !bytes.Equal(b[:wal.HeaderSize], s.file[:wal.HeaderSize])
 	isReappeared := last < s.lastDroppedChange && !older
 	if !known || isReappeared {
@@ -303,8 +306,10 @@ func (s *damagedStore) countUndamagedRecords(b []byte) (recordCount, changeCount
 	return recordCount, changeCount
 }
 
-// lastDurableChange returns the number of the last change that the undamaged records in the file content b show to be
-// durable. Each record contains the number of the last change that was durable when the record was written.
+// lastDurableChange returns the number of the last change that was certainly durable. The parameter b is the content of
+// the damaged store file. Each record contains the number of the last change that was durable when the record was
+// written. lastDurableChange returns the highest of these numbers in the records that are undamaged in b, or 0 if no
+// record is undamaged.
 func (s *damagedStore) lastDurableChange(b []byte) uint64 {
 	var v uint64
 	for _, r := range s.records {
@@ -371,8 +376,8 @@ type recordRange struct {
 	isChange              bool
 }
 
-// readRecordRanges returns the positions of the records in an undamaged store file. It also returns the offset of the
-// end of the log.
+// readRecordRanges returns the positions of the records in an undamaged store file. It also returns the offset at which
+// the log ends.
 func readRecordRanges(fsys vfs.FS) ([]recordRange, int, error) {
 	log, err := wal.Open(fsys, workload.StoreFile, wal.Options{ReadOnly: true,
 		DigestBody: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})

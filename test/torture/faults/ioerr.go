@@ -1,4 +1,4 @@
-// This file tests I/O errors. In each run of a script of store operations, one disk operation fails, or is done only in
+// This file tests I/O errors. In each run of a store operation script, one disk operation fails, or is done only in
 // part. In some runs, all following operations fail in the same way.
 
 package faults
@@ -130,7 +130,7 @@ func describeFault(f crashfs.OpFault) string {
 	return s
 }
 
-// diskErrorRun runs one script of operations on a store and lets the operations of the disk fail.
+// diskErrorRun runs one script of store operations and lets disk operations fail.
 type diskErrorRun struct {
 	opts   DiskErrorOptions
 	script workload.Script
@@ -329,7 +329,7 @@ func (j *diskErrorJudge) checkCrashContents() error {
 	j.world.Disk.EachCrashContent(func(im *crashfs.CrashContent) bool {
 		// The first contents that the disk yields are the most important, because they include the contents that lose
 		// the fewest writes and the contents that lose the most writes. Therefore examine the first ImagesPerError/2
-		// contents. The later contents are too many, so examine only about every eighth of them, selected by the hash
+		// contents. The later contents are too many, so examine only about every eighth content, selected by the hash
 		// of the files.
 		if n >= j.judgedRun.opts.ImagesPerError/2 && im.HashFiles(workload.IsLockFile)%8 != 0 {
 			return true

@@ -1,7 +1,7 @@
 //go:build unix
 
 // This file defines the calls to a tested process and the answers of the process. They are the same for all ways in
-// which a process can be called. It also implements one of these ways: calls to a child process by lines of JSON.
+// which a process can be called. It also implements one of these ways: calls to a child process by JSON lines.
 
 package procs
 

@@ -30,11 +30,13 @@ const (
 	faultReadsLockFile = "curious"
 )
 
-// LockAndFileFaults returns the deliberate faults of files and locks with which the campaign, a long test with several
-// processes, can run. The campaign must notice each of these faults. An element is the name of a fault, or several
-// names separated by commas. Processes write a note about the log to the lock file, and by this note the log itself
-// notices many faults. The fault no-note removes the note. By itself, it violates no guarantee. It is combined with
-// another fault, so that the log cannot notice that fault, and only the campaign can.
+// LockAndFileFaults returns the deliberate faults of files and locks with which the campaign can run. The campaign is a
+// long test with several processes. It must detect each of these faults. Each element of the result is the name of a
+// fault, or the names of two faults, separated by a comma, that occur together.
+//
+// Processes write a note about the log's state to the lock file. With the note, the log itself detects many faults. The
+// fault faultLockFileNoteLost removes the note. It does no harm alone, so it is only combined with another fault.
+// Without the note, the log cannot detect the other fault, so the campaign has to detect it.
 func LockAndFileFaults() []string {
 	return []string{
 		faultFcntlLock,

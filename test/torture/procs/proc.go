@@ -196,8 +196,11 @@ func (p *processRole) setPaused(shouldPause bool) bool {
 	return p.cmd.Process.Signal(sig) == nil
 }
 
-// stopProperly ends the process in the same way as a client: it closes the input. For a server, it sends SIGTERM. If
-// the process does not end properly, stopProperly returns an error.
+// stopProperly asks the process to end, and waits until it has ended. It closes the input of the process, as a client
+// does when it needs no more calls. If the process is an HTTP server, stopProperly also sends SIGTERM. It returns an
+// error if the process ends with an error. If the process does not end within callTimeout, stopProperly kills the
+// process and returns an error. It does nothing if it was called before. If the process was killed before, it only
+// waits for the end of the process.
 func (p *processRole) stopProperly() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -124,7 +124,7 @@ func (r Report) String() string {
 // may violate others before they have ended.
 const maxViolations = 20
 
-// processCampaign is the state of a run of the campaign, in which several processes use one store.
+// processCampaign is the state of a campaign run, in which several processes use one store.
 type processCampaign struct {
 	opts            Options
 	ledger          *changeLedger

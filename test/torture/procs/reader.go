@@ -130,9 +130,10 @@ func (r *readingGoroutine) checkListedEntries(ctx context.Context) bool {
 		r.checkReadResult("list", name, b, f, found, v)
 	}
 	for name, f := range after {
-		// Report a violation if the list shows a change, but does not show an earlier change of another entry. The list
-		// must show all earlier changes, even changes that were acknowledged only after the list was requested. Check
-		// only entries whose last change is known.
+		// The variable last is the number of the newest change in the list. The list must show every earlier change,
+		// even a change that was acknowledged only after the list was requested. Report a violation if the list does
+		// not show an entry's last change, although the number of this change is smaller than last. Check only entries
+		// whose last change is known.
 		isSettled := !f.isRemoved && !f.isSharedByWriters && f.requestedChangeCount == f.answeredChangeCount
 		if !isSettled || f.version > last {
 			continue

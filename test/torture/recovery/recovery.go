@@ -89,10 +89,10 @@ func (d Damage) String() string {
 	)
 }
 
-// ListRecordDamages returns damages of whole records in the store file. In each record, one byte in the middle is
-// changed. For each of the last three records, there are three more kinds: the file is cut at the record's beginning,
-// it is zeroed from there on, or only the record is zeroed. These are repeated with every combination of existing
-// snapshot, index and lock file.
+// ListRecordDamages returns damages of whole records in the store file. For each record, there is a damage that changes
+// one byte in the middle of the record. For each of the last three records, there are three more damages: the file is
+// cut at the record's beginning, the file is zeroed from the record's beginning on, or only the record is zeroed. These
+// three damages are listed for every combination of existing snapshot, index and lock file.
 func (s *Store) ListRecordDamages() (all []Damage) {
 	for i, r := range s.fileRecords {
 		all = append(
@@ -118,13 +118,14 @@ func (s *Store) ListRecordDamages() (all []Damage) {
 	return all
 }
 
-// DamageAllBytes returns several kinds of damage for each byte in the store file and in the 100 bytes after the used
-// part. A damage changes the byte, zeroes several bytes beginning with it, or cuts off the rest of the used part. A cut
-// is possible only up to the end of the used part.
+// DamageAllBytes returns several kinds of damage to the store file, for each byte of the file's used part (the part up
+// to the end of its last record) and for the 100 bytes after it. Damage to a byte changes it, zeroes several bytes
+// beginning with it, or cuts off the rest of the used part. Cuts are made only at offsets up to the end of the used
+// part.
 //
-// A snapshot, an index and a lock file may exist next to the store file. After every three elements in the result, the
-// next set of these files is used, so that all sets are tested. The parameter seed determines the set for the first
-// element.
+// A snapshot, an index and a lock file may exist next to the store file. Each group of three elements in the result
+// uses the next combination of these files, so that all combinations are tested. The argument seed determines the first
+// combination.
 func (s *Store) DamageAllBytes(seed uint64) []Damage {
 	var all []Damage
 	used := s.UsedBytes()
@@ -337,8 +338,10 @@ func (x *damageTrial) callReadVerbs() error {
 }
 
 // countOutcome counts the result of the commands "oxbow check" and "oxbow list" for the damaged file. stateIndex is the
-// index in entriesAfterRecord of the state whose entries the command list printed, or -1 if the command failed.
-// countOutcome returns an error if changes are missing and the command check reports no problem.
+// index in entriesAfterRecord of the state whose entries "oxbow list" printed, or -1 if "oxbow list" failed. If "oxbow
+// check" reported no problem, countOutcome returns an error in these cases: "oxbow list" failed, a byte was changed, or
+// changes are missing. Some changed bytes and lost changes cannot be noticed. They are counted and are no error (see
+// isCommitMarkEndDamaged and hasUnnoticedLoss).
 func (x *damageTrial) countOutcome(stateIndex int) error {
 	switch {
 	case x.isRolledBack:
@@ -481,7 +484,8 @@ func (x *damageTrial) callRemember(text string) error {
 	})
 }
 
-// followCheckAdvice follows the advice that check gives for the damaged file.
+// followCheckAdvice writes the damaged files and then runs the commands that the command "check" advises. It succeeds
+// when "check" reports no problem and the memory contains exactly the entries in x.restorableEntries.
 func (x *damageTrial) followCheckAdvice() error {
 	if err := x.writeDamagedFiles(); err != nil {
 		return err
@@ -493,9 +497,10 @@ func (x *damageTrial) followCheckAdvice() error {
 // no problem.
 const maxRepairCommands = 3
 
-// followAdviceUntil runs the commands that the command "check" advises, until this command reports no problem. Then the
-// memory must contain exactly the entries in want. If the advice is that nothing has to be done, runRemedy writes the
-// entry rememberedEntryName. This entry is then also expected, unless want is nil.
+// followAdviceUntil runs the commands that "oxbow check" advises, until "oxbow check" reports no problem. It returns an
+// error if this takes more than maxRepairCommands commands. Then the memory must contain exactly the entries in want.
+// If the advice contains "nothing to do", no command is needed, and runRemedy only tests the memory by writing the
+// entry rememberedEntryName. In this case the memory must also contain this entry, unless want is nil.
 func (x *damageTrial) followAdviceUntil(want contentByEntryName) error {
 	for commands := 0; ; {
 		out, err := x.callCheck()

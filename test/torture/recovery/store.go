@@ -40,7 +40,7 @@ func withEntry(contents contentByEntryName, name, text string) contentByEntryNam
 	return contents
 }
 
-// StoreKinds lists the kinds of stores that the function Build creates for the tests.
+// StoreKinds lists the kinds of stores that the function BuildStore creates for the tests.
 var StoreKinds = []string{"plain", "compacted", "compacted and written since", "redacted", "redacted and compacted"}
 
 // Store is a sound store. Its file and the derived files are in memory.
@@ -170,7 +170,7 @@ func readStore(dir string) (*Store, error) {
 	}
 	for _, end := range []string{".snap", ".idx", ".lock"} {
 		b, err := os.ReadFile(filepath.Join(dir, storeFile+end))
-		// Ignore the error if the index file is missing, because oxbow does not write an index for a small store.
+		// Ignore the error for the index file, because oxbow does not write an index for a small store.
 		if err != nil && end != ".idx" {
 			return nil, err
 		}

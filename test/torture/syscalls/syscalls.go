@@ -101,9 +101,10 @@ func (p FailurePoint) String() string {
 	return fmt.Sprintf("%s:error=%s:when=%d%s", p.Call, p.Errno, p.CallNumber, on)
 }
 
-// Run runs the child process many times. In each run, another system call fails, or the process is killed at this
-// call. Run tries all system calls, or as many as Budget and Limit permit. It writes the progress to w. An error means
-// that the campaign could not run.
+// Run runs the child process many times. In each run, a different system call fails, or the process is killed at this
+// system call. Run tries all system calls, unless the duration o.Budget or the number o.MaxFailedCalls is reached
+// before. During the runs, it writes its progress to w. rep contains the results of the tests. A non-nil err means that
+// the tests could not be run.
 func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	start := time.Now()
 	defer func() { rep.Duration = time.Since(start) }()
@@ -198,9 +199,14 @@ func sumCallCounts(counts map[string]int) int {
 	return n
 }
 
-// runStrace runs the test session in a child process under strace. If inject is not "", strace makes system calls fail
-// as inject says. runStrace returns the outputs of the child process and of strace. If the child process was killed or
-// failed, runStrace returns an error only if inject is "", because a failed call may end the child process.
+// runStrace runs the test session in a child process under the program strace. strace records the system calls whose
+// names are in calls. If the argument inject is not "", inject is an expression for the strace option "-e inject",
+// which makes a system call fail or kills the child process at the call. runStrace returns the output of the child
+// process and the trace that strace wrote.
+//
+// runStrace returns an error if strace could not run or the trace cannot be read. If inject is "", it also returns an
+// error if the child process failed. If inject is not "", a failed child process is not an error, because the injected
+// failure may have ended the process.
 func (o Options) runStrace(
 	ctx context.Context,
 	home string,

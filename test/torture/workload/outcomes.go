@@ -16,10 +16,10 @@ type PossibleOutcomes struct {
 	PossibleStores []*StoreModel
 }
 
-// DoStepWithoutNestedStep executes the step st of a test script, and does not check the result. A step may contain a
-// step of another process, to be executed in the middle of st. DoStepWithoutNestedStep does not execute this inner
-// step. undoneSeq is the number of the change that a RevertStep undoes. For a compaction, the result is the number of
-// the change.
+// DoStepWithoutNestedStep executes the step st of a test script, and does not check the result. If st contains a nested
+// step, which another process executes in the middle of st, DoStepWithoutNestedStep does not execute the nested step.
+// undoneSeq is the number of the change that a RevertStep undoes. If st is a compaction, DoStepWithoutNestedStep
+// returns the number of the change. For other steps, it returns 0.
 func (w *World) DoStepWithoutNestedStep(st Step, undoneSeq uint64) (uint64, error) {
 	if st.Kind == BatchStep && st.OpID != "" {
 		w.lastBatchStep = &st
@@ -28,7 +28,7 @@ func (w *World) DoStepWithoutNestedStep(st Step, undoneSeq uint64) (uint64, erro
 }
 
 // LastUndoableSeq returns the number of the last change that can be undone. The store may have several possible
-// contents. If this number is not the same for all of them, LastUndoableSeq returns 0.
+// contents. If this number is not the same for all possible contents, LastUndoableSeq returns 0.
 func (o *PossibleOutcomes) LastUndoableSeq() uint64 {
 	undo := o.PossibleStores[0].LastUndoableSeq()
 	for _, m := range o.PossibleStores {

@@ -18,10 +18,10 @@ func (w *World) KillProcessAt(process, operation int) {
 	w.Disk.KillAt(w.processes[process].fs.FS.(*crashfs.Process), operation)
 }
 
-// ContinueAfterKill continues with the process at the index survivorIndex after the other process was killed. The store
-// of this process must be in one of the states in allowed. The process must then be able to read and change the store.
-// ContinueAfterKill also compacts the store in a third process and opens the store in a new process. These processes
-// must read the same entries as the surviving process.
+// ContinueAfterKill tests the process with the index survivorIndex after another process was killed. The surviving
+// process must read a store that is in one of the states in the list allowed, and must then be able to read and change
+// the store. ContinueAfterKill also compacts the store in a third process and opens the store in a new process. The
+// third and the new process must read the same entries as the surviving process.
 func (w *World) ContinueAfterKill(survivorIndex int, allowed []*StoreState) error {
 	m, err := w.OpenedMemory(survivorIndex)
 	if err != nil {

@@ -278,7 +278,7 @@ func (w *World) checkReadDuringStep(st Step) error {
 	return nil
 }
 
-// runStep executes a step of the test script. isNested is true for a step in the middle of another process's step. If
+// runStep executes a step of the test script. isNested is true for a step inside another process's step. If
 // RecordsStates is set, runStep compares the store with its expected content (the model).
 func (w *World) runStep(st Step, isNested bool) error {
 	st = w.resolveRetryStep(st)
@@ -410,7 +410,7 @@ func (w *World) applyAcknowledgedStep(st Step, seq uint64) {
 }
 
 // readByAllProcesses lets processes read the store after the step st, and calls fn with the entries that each process
-// reads. After about half of the steps, only the process that executed the step reads. The other processes then have
+// reads. After about half of the steps, only the process that executed the step reads. All other processes then have
 // several changes to read at once when they read the next time, which is also tested. The choice depends only on the
 // step's number and the script's seed. A read changes a process's memory, so all runs of a script must read at the same
 // steps.
@@ -436,9 +436,9 @@ func (w *World) recordState(st Step, isNested, isBusy bool) error {
 	last := w.States[len(w.States)-1]
 	s := &StoreState{Model: w.model, IsNested: isNested, IsBusy: isBusy}
 	// If isNested is set, one process executed st while another process was in the middle of its own step. If st has
-	// changed nothing, the other process may already have made its change, so the entries cannot be compared with
-	// w.model. If st has made a change, the other process cannot have made its own change yet, so the entries can be
-	// compared.
+	// changed nothing, the process in the middle of its step may already have made its change, so the entries cannot be
+	// compared with w.model. If st has made a change, the other process cannot have made its own change yet, so the
+	// entries can be compared.
 	lax := isNested && last.Model == w.model
 	err := w.readByAllProcesses(st, isNested, func(i int, es []oxbow.Entry, err error) error {
 		if err != nil {
@@ -476,8 +476,8 @@ func StatesAllowedAfterCrash(states []*StoreState, completedEvents int) []*Store
 		next := states[completedEvents+1]
 		allowed = append(allowed, next)
 		// next may describe a nested step, which one process executes in the middle of another process's step. If the
-		// nested step changed nothing, the crash may have interrupted the other process instead. The content after the
-		// other process's step is the next element of states, so allow it too.
+		// nested step changed nothing, the crash may have interrupted the process in the middle of its step instead.
+		// The content after this process's step is the next element of states, so allow it too.
 		hasDoneNothing := next.IsNested && next.Model == states[completedEvents].Model
 		if hasDoneNothing && completedEvents+2 < len(states) {
 			allowed = append(allowed, states[completedEvents+2])

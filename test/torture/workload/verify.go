@@ -125,9 +125,9 @@ func (j *CrashJudge) examineOpenedImage(
 			return nil, fmt.Errorf("close: %w", err)
 		}
 	}
-	// The three changes that makeThreeChanges made usually make the disks after different crashes equal, except for the
-	// files in which the store has saved incomplete records. The hash does not cover these files, and openAndCheck
-	// hides them from the store. Therefore disks with equal hashes are opened and checked only once.
+	// Open and check a disk only if no equal disk was checked before. After makeThreeChanges, the disks after different
+	// crashes are usually equal, except for the files in which the store has saved incomplete records. The hash omits
+	// these files, and openAndCheck hides them from the store.
 	sum := crashfs.HashFiles(image, IsTornRecordFile)
 	end, ok := j.entriesAfterJudgeChanges[sum]
 	if !ok {
@@ -187,7 +187,8 @@ func lastChangeSeq(m *oxbow.Memory) (uint64, error) {
 	return stats.Last, nil
 }
 
-// findMatchingState returns the state in allowed that has these entries and whose last change has this number.
+// findMatchingState returns the state in the list allowed whose entries are equal to got and whose last change has the
+// number lastSeq. If there is no such state, it returns an error that describes the differences.
 func findMatchingState(got []oxbow.Entry, lastSeq uint64, allowed []*StoreState) (*StoreState, error) {
 	var why []string
 	for _, st := range allowed {

@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
-// These are the values of the field Why in a proposal. They say why a sentence becomes a proposal for a note.
+// These are the values of the field Reason in a proposal. They say why a sentence becomes a proposal for a note.
 const (
 	ReasonRememberRequest = "asked"  // The person asks the agent to remember the sentence.
 	ReasonAgentCorrection = "lesson" // The sentence corrects the agent's work.

@@ -1,7 +1,7 @@
-// This file stores proposals, fixes and commands as entries of the archive of sessions.
+// This file stores proposals, fixes and commands as entries of the session archive.
 //
-// A proposal is an entry named proposal/ID, with the proposed sentence as its content. Its labels "from" name the
-// turns that contain the sentence. Its label "proposal" contains the state.
+// A proposal is an entry named proposal/ID, with the proposed sentence as its content. Its labels "from" name the turns
+// that contain the sentence. Its label "proposal" contains the state.
 //
 // A fix is an entry named fix/ID. The commands of a project are stored in two entries, runs/ID and runs/ID/recent. The
 // entry cursor/inbox records the archive version up to which sessions were examined.
@@ -51,10 +51,13 @@ const (
 	minSessionsWithSuccess = 3   // FindRepeatedCommands returns a command only if it has passed in this many sessions.
 )
 
-// TurnLabels returns labels for a turn. One label records that the agent drew conclusions. The labels with the key
-// oxbow.LabelTaint name the tool calls because of which the turn may contain text by others. The labels with the key
-// oxbow.LabelUnvouched name the calls of unknown programs whose output the turn repeats. The field MakeLabels of
-// [session.Archive] can be set to TurnLabels.
+// TurnLabels returns labels for a turn:
+//
+//   - the label concluded:yes, if the agent drew conclusions in the turn
+//   - a label with the key oxbow.LabelTaint for each tool call through which text by others may have come into the turn
+//   - a label with the key oxbow.LabelUnvouched for each call of an unknown program whose output the turn repeats
+//
+// The field MakeLabels of [session.Archive] can be set to TurnLabels.
 func TurnLabels(t *session.Turn) []oxbow.Label {
 	var ls []oxbow.Label
 	if len(extract.FindConclusions(t.AgentText())) > 0 {
@@ -86,7 +89,8 @@ func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Examine the oldest sessions first, so that the stored position can advance after each session.
+	// Examine the oldest sessions first. After every 20 sessions and after the last session, store the version up to
+	// which all sessions were examined. If the loop is interrupted, the next call continues there.
 	for i, h := range heads {
 		if err := StoreLessons(
 			ctx,
@@ -165,10 +169,12 @@ func changedSessions(ctx context.Context, m *oxbow.Memory, afterSeq uint64) (
 const maxReadChanges = 256
 
 // sessionsWrittenSince reads the changes that are newer than the change with the number afterSeq. The result names
-// contains the names of the sessions that these changes wrote. The result newest is the number of the newest change, or
-// 0 if there are no changes. The result isComplete is false if names may lack sessions. This is the case if more than
-// maxReadChanges changes are newer, or if the log has changes but all of them are newer than the change with the number
-// afterSeq.
+// contains the names of the sessions that these changes wrote. The result newest is the number of the newest change in
+// the log, or 0 if the log has no changes.
+//
+// The result isComplete is false if names may lack sessions. This happens in two cases. In the first case, more than
+// maxReadChanges changes are newer than afterSeq. In the second case, the log has changes, but its oldest change is
+// newer than afterSeq, because earlier changes were dropped.
 func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, afterSeq uint64) (
 	names []string,
 	newest uint64,
@@ -283,8 +289,9 @@ func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string)
 		f.ID(), Content: f.Text(), Labels: append(labels, makeLabels("fix", "yes")...), Created: f.Turn.StartTime})
 }
 
-// addTurnFileLabels adds a label to each turn that a mark names. The label's key is labelKey, and its value is the file
-// in the mark.
+// addTurnFileLabels adds a label to a turn for each element of turnFileLabels. The field turnIndex of the element is
+// the index of the turn in turns. The label's key is labelKey, and its value is the field filePath of the element. A
+// turn is not changed if it already has the label, or if its entry no longer exists.
 func addTurnFileLabels(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -115,10 +115,11 @@ func (t *workingTree) applyEdit(r fileReplacement) {
 	t.editHistory = append(t.editHistory, r)
 }
 
-// detectWholeFileRevert reports whether the edit r restores an earlier content of the whole file. If an earlier edit
-// had replaced that content, the edit r reverts this earlier edit and all later edits of the file. The reverted edits
-// are then removed from t.editHistory. If a reverted edit belongs to a different turn than r, the turn of the reverted
-// edit and the file are added to t.revertedTurnLabels. An edit can revert others only if it changes the file.
+// detectWholeFileRevert reports whether the edit r restores the content that the whole file had before an earlier edit.
+// In this case, r reverts the earlier edit and all later edits of the file, and detectWholeFileRevert removes these
+// edits from t.editHistory. For each removed edit whose turn is not the turn of r, detectWholeFileRevert appends the
+// turn and the file to t.revertedTurnLabels. If r does not change the file, or if r.fileHashAfter is not known,
+// detectWholeFileRevert returns false.
 func (t *workingTree) detectWholeFileRevert(r fileReplacement) bool {
 	if r.fileHashAfter == "" || r.fileHashBefore == r.fileHashAfter {
 		return false

@@ -32,9 +32,11 @@ type program struct {
 	fullCommandText string // all words of the command, joined to one text
 }
 
-// recordPrintedFiles records that the command under examination printed the given files. If a file is trusted less than
-// the rest of the command's output, the output's trust level becomes the file's level. If the name of a file is
-// unknown, the output counts as text by others (TrustLevelForeignText).
+// recordPrintedFiles records that the command under examination printed the given files. A higher trust level means
+// that a text is less trusted. If a file has a higher trust level than the rest of the command's output, the trust
+// level of the output is raised to the file's level. If the name of a file is unknown, the trust level is raised to
+// TrustLevelForeignText, which is the level of text that others wrote. The argument cause is the part of the command
+// that printed the files.
 func (s *shellState) recordPrintedFiles(files []string, cause string) {
 	s.verdict.raiseTrustLevelForReadFiles(s.currentDir, s.resolveFileArguments(files), cause)
 	if slices.Contains(files, unknownWordValue) {
@@ -51,8 +53,9 @@ func (s *shellState) raiseTrustLevelForFiles(files []string, cause string) {
 	s.verdict.raiseTrustLevelForSearch(s.currentDir, s.resolveFileArguments(files), s.commandOutput, cause)
 }
 
-// highestFileTrustLevel returns the trust level of the least trusted file, because a higher level means less trust. It
-// works with a separate verdict, so that the level of the whole command does not change.
+// highestFileTrustLevel returns the trust level of the file that is trusted least. A higher level means less trust, so
+// the result is the highest level among the files. The function collects the levels in a temporary verdict. Therefore
+// s.verdict, which contains the trust level of the whole command, does not change.
 func (s *shellState) highestFileTrustLevel(files []string) TrustLevel {
 	apart := toolCallVerdictState{Machine: s.verdict.Machine, tree: s.verdict.tree}
 	t := *s
@@ -61,9 +64,8 @@ func (s *shellState) highestFileTrustLevel(files []string) TrustLevel {
 	return apart.highestTrustLevel
 }
 
-// resolveFileArguments returns the names of the files to which the words of a shell command refer. If a word is a
-// pattern such as *.go, the matching files are returned instead of the word. If no file matches, the word itself is
-// returned.
+// resolveFileArguments returns the names of the files to which a shell command's words refer. If a word is a pattern
+// such as *.go, the matching files are returned instead of the word. If no file matches, the word itself is returned.
 //
 // The prefix "?" marks a word that may not be a file name. This prefix is removed, and the word is omitted if its file
 // does not exist. Empty words, the word "-", and words whose value is unknown are also omitted.

@@ -74,8 +74,9 @@ func (s *shellState) judgeGitTrust(p program) {
 	}
 }
 
-// judgeCommandsRunByGit determines whose text is printed by the commands that git itself runs. These are the commands
-// in the arguments of git bisect run and git rebase --exec.
+// judgeCommandsRunByGit judges the commands that git itself runs: the command in the arguments of git bisect run, and
+// the commands after -x or --exec in the arguments of git rebase. It records in s.verdict how trusted the output of
+// these commands is. Output is less trusted if it may contain text by unknown authors.
 func (s *shellState) judgeCommandsRunByGit(args []string) {
 	if len(args) > 2 && slices.Equal(args[:2], []string{"bisect", "run"}) {
 		s.judgeSimpleCommandTrust(args[2:])

@@ -93,8 +93,12 @@ func (p *program) inputFiles() (all []string) {
 	return all
 }
 
-// findOptionValueFiles returns the values of options, as in --file=NAME and -fNAME, that may be names of files. Each
-// result has the prefix "?". The prefix tells the caller to ignore the name if no such file exists.
+// findOptionValueFiles returns the option values that may be file names. It finds a value in two forms of an option:
+// --file=NAME and -fNAME. In the form -fNAME, the value begins at the first period, slash or tilde in the argument.
+// Without such a character, there is no value. Values with wildcards are skipped, and so are options that match
+// nonInputOptionPattern.
+//
+// Each result has the prefix "?". The prefix tells the caller to ignore the name if no such file exists.
 func findOptionValueFiles(args []string) (files []string) {
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") || a == "-" {

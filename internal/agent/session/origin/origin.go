@@ -34,7 +34,7 @@ type ToolCallVerdict struct {
 	TrustLevelCause string // the tool and its argument that are the reason for TrustLevel ("" for TrustLevelOwnText)
 
 	// FilesWithAgentText are the files into which the call wrote only the agent's own text. FilesWithNonAgentText are
-	// the other files that it wrote. The paths are absolute and free of symbolic links.
+	// all other files that it wrote. The paths are absolute and free of symbolic links.
 	FilesWithAgentText, FilesWithNonAgentText []string
 
 	// UnnamedFilesTrustLevel is the trust level of the least trusted text that the call may have written into files

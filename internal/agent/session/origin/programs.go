@@ -21,7 +21,7 @@ const (
 	// The program is a build tool, which prints messages about the project that it builds or tests.
 	programKindBuildTool
 	programKindFileReader // kind of a program that prints the files in its arguments
-	// The program, such as grep or sed, prints lines of files. Its first argument is a pattern or a script. The other
+	// The program, such as grep or sed, prints lines of files. Its first argument is a pattern or a script. All further
 	// arguments name the files.
 	programKindLineFilter
 	programKindFileLister // The program, such as ls, prints file names.
@@ -180,9 +180,9 @@ func (s *shellState) judgeProgramTrust(p program) {
 }
 
 // judgeTextlessProgramTrust judges a program that does not produce text itself, such as cp, cd or eval. It updates the
-// state of the shell: for example, cd changes the directory, cp and tee record written files, and the commands in the
-// arguments of eval are judged. If the program may print text that did not come from the agent, it raises the trust
-// level of the verdict.
+// shell's state: for example, cd changes the directory, cp and tee record written files, and the commands in eval's
+// arguments are judged. If the program may print text that did not come from the agent, it raises the trust level of
+// the verdict.
 func (s *shellState) judgeTextlessProgramTrust(p program) {
 	switch programKinds()[p.name] {
 	case programKindOxbow:

@@ -84,7 +84,8 @@ func (l *searchOutput) recordIfFile(name string) bool {
 	return isFile
 }
 
-// hasFile reports whether a file with this name exists in the searched directory.
+// hasFile reports whether the file name exists. A relative name is a name in l.baseDir, the directory in which the
+// search program ran. hasFile caches the result in l.isFileByName.
 func (l *searchOutput) hasFile(name string) bool {
 	isFile, ok := l.isFileByName[name]
 	if !ok {

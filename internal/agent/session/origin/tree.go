@@ -95,17 +95,17 @@ func (t *projectTree) trustLevelFromPath(realPath string, m Machine) TrustLevel 
 	return trustLevelUnknownFromPath
 }
 
-// trustLevelOfFiles returns the trust level of the least trusted file, which is the highest level. The paths of the
-// files must not contain symbolic links. Each file gets one of these levels:
+// trustLevelOfFiles returns the trust level of the least trusted of the files. A higher level means less trust. The
+// levels are, from the most to the least trusted: TrustLevelOwnText, TrustLevelUnvouchedText, TrustLevelForeignText.
+// The paths of the files must not contain symbolic links. Each file gets one of these levels:
 //
 //   - TrustLevelOwnText, if an agent wrote the file last.
-//   - TrustLevelForeignText, if a program that may print text by others wrote the file last, or if the file is
-//     outside the project and no agent wrote it.
+//   - TrustLevelForeignText, if a program that may print text by others wrote the file last, or if the file is outside
+//     the project and no agent wrote it.
 //   - TrustLevelUnvouchedText, if the file is in the project, and a program that oxbow does not know wrote the file
 //     last.
-//   - For any other file in the project: TrustLevelOwnText if git tracks the file, and otherwise
-//     TrustLevelForeignText. If the project has no git repository, or if git fails, the level is
-//     TrustLevelUnvouchedText.
+//   - For any other file in the project: TrustLevelOwnText if git tracks the file, and otherwise TrustLevelForeignText.
+//     If the project has no git repository, or if git fails, the level is TrustLevelUnvouchedText.
 func (t *projectTree) trustLevelOfFiles(files []string, m Machine) TrustLevel {
 	writers := make([]fingerprint.FileWriterKind, len(files))
 	if m.LastWriters != nil {
@@ -217,7 +217,8 @@ func isDevice(filePath string) bool {
 		strings.HasPrefix(filePath, "/dev/fd/")
 }
 
-// isOwnCommit reports whether a commit was made on this machine. hash is the commit's hash or a prefix of it.
+// isOwnCommit reports whether git commit created the commit in this working tree, according to git's reflog. The
+// argument hash is the commit's hash or a prefix of the hash. isOwnCommit returns false if t.worktree is nil.
 func (t *projectTree) isOwnCommit(hash string) bool {
 	if t.worktree == nil {
 		return false

@@ -82,8 +82,8 @@ func (s *shellState) wordValues(w *syntax.Word) []string {
 }
 
 // joinPartValues returns the possible values of a shell word that consists of the parts ps. A part such as a variable
-// can have several values. The result contains each combination of the parts' values, but the number of combinations is
-// limited by limitWordValues.
+// can have several values. The result contains each combination of the parts' values, but limitWordValues limits how
+// many combinations there are.
 func (s *shellState) joinPartValues(ps []syntax.WordPart) []string {
 	values := []string{""}
 	for _, p := range ps {

@@ -302,10 +302,13 @@ func openConversationsAt(
 }
 
 // checkConversationsEnd checks the end of the exported file after the last conversation was read. If isJSONArray is
-// true, it reads the end of the JSON array that contains the conversations. The array may be incomplete, or other text
-// may follow. checkConversationsEnd then records an unreadable part. If the array is incomplete and no events were read
-// from the file, it returns an error instead. The offset in the file is textStartOffset plus the offset in the
-// decoder's input.
+// true, the conversations are the elements of a JSON array, and checkConversationsEnd also reads the end of this array.
+//
+// If the array is incomplete, or if other text follows the conversations, checkConversationsEnd records an unreadable
+// part of the file. If the array is incomplete and no events were read from the file, it returns an error instead.
+//
+// The decoder dec does not read the file from its beginning. textStartOffset is the offset in the file at which the
+// decoder's input begins.
 func (f *transcriptFile) checkConversationsEnd(
 	dec *json.Decoder,
 	in io.Reader,
@@ -338,7 +341,10 @@ func (f *transcriptFile) checkConversationsEnd(
 	return err
 }
 
-// skipCommaAndSpace skips a comma and white space between two conversations. n is the number of bytes that it skipped.
+// skipCommaAndSpace skips the commas and the white space before the next conversation in the reader r. The result rest
+// reads from the conversation's opening brace on. n is the number of skipped bytes. skipCommaAndSpace returns
+// errFileReplaced if the next byte is not an opening brace. It also returns an error if reading fails, or if r ends
+// before the brace.
 func skipCommaAndSpace(r io.Reader) (rest io.Reader, n int64, err error) {
 	buffered := bufio.NewReader(text.LimitWhiteSpace(r))
 	for ; ; n++ {

@@ -65,7 +65,8 @@ func (c turnReadPosition) matchesText(in *clientfile.Transcript) (bool, error) {
 	return sum == c.checksum, err
 }
 
-// withChecksum returns the cursor with a checksum of the transcript's text before the cursor's position.
+// withChecksum returns a copy of the position c with a checksum of the transcript's text before c.endOffset. If the
+// size of the transcript is unknown, withChecksum returns c unchanged. It returns an error if the text cannot be read.
 func (c turnReadPosition) withChecksum(in *clientfile.Transcript) (turnReadPosition, error) {
 	if _, isKnown := in.Size(); !isKnown {
 		return c, nil

@@ -193,7 +193,8 @@ func (r *eventReader) reportFinishedCall(e *clientfile.Event) {
 	}
 }
 
-// reportFileChanges reports a call for which the transcript contains only the changed files.
+// reportFileChanges adds an event for a tool call for which the transcript contains the changed files, but not the call
+// itself. It does nothing if e has no ID, or if the call with this ID was reported before.
 func (r *eventReader) reportFileChanges(e *clientfile.Event) {
 	if e.ID == "" || r.callIDs[e.ID] {
 		return

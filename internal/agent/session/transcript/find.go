@@ -154,7 +154,7 @@ func (f *transcriptFinder) addUnreadableFile(path string) {
 
 // SessionsInFile returns the sessions in the file f. If the file is not a database, it is a single session. If the file
 // is a database, SessionsInFile returns one element for each session. The first element has the size of the whole
-// database, and the others have size 0. If the database cannot be read, or if oxbow does not know its form,
+// database, and all further elements have size 0. If the database cannot be read, or if oxbow does not know its form,
 // SessionsInFile returns the database as one session, so that the caller gets the error when it reads the session.
 func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	if !clientfile.IsDatabase(f.Path) {

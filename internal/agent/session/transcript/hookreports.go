@@ -126,10 +126,9 @@ func (h HookReportStore) TakeReport(client string) (ReadReport, error) {
 	return one.Report, writeHookReports(dir, all)
 }
 
-// readHookReports returns the last hook report of each client. The keys of the map are the names of the clients. If the
-// file is missing, too large or damaged, the map is empty. A damaged file does not cause an error, because the error
-// would stop all hooks. If it is ignored, oxbow only loses the description of the transcript parts that were not
-// stored.
+// readHookReports returns the last hook report of each client. The map's keys are the names of the clients. If the file
+// is missing, too large or damaged, the map is empty. A damaged file does not cause an error, because the error would
+// stop all hooks. If it is ignored, oxbow only loses the description of the transcript parts that were not stored.
 func readHookReports(dir *vfs.OS) (map[string]HookReport, error) {
 	all := map[string]HookReport{}
 	b, err := vfs.ReadFile(dir, hookReportsFile, maxHookReportsBytes)

@@ -1,4 +1,4 @@
-// This file reports the parts of transcripts that are not stored, and the places of the first such parts.
+// This file reports the parts of transcripts that are not stored, and the places where the first such parts are.
 
 package transcript
 

@@ -128,8 +128,8 @@ func TestReportIsLimited(t *testing.T) {
 }
 
 // TestHookReports tests the reports about parts of transcripts that the reader does not know, and therefore skips. The
-// reader stores such a report for each client. List returns all reports, and Take returns the report of one client and
-// deletes it. A damaged report file must not make a later read fail.
+// reader stores such a report for each client. List returns all reports, and TakeReport returns the report of one
+// client and deletes it. A damaged report file must not make a later read fail.
 func TestHookReports(t *testing.T) {
 	spool := t.TempDir()
 	reports := transcript.HookReportStore{Dir: spool}

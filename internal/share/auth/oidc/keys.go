@@ -77,11 +77,13 @@ func isSecureURL(u *url.URL) bool {
 	return u.Scheme == "https" || isLoopbackURL(u)
 }
 
-// findKey returns the public key whose ID is the parameter id. The key must be for the given algorithm. If the key is
-// unknown or older than maxKeyAge, findKey fetches the keys from the provider, unless it tried so recently that it must
-// wait. If fetching fails, findKey returns the old key. If there is no old key, the error is an
-// [*auth.UncheckableTokenError]. findKey also returns an error if the provider has no key with this ID, or if the key
-// is for another algorithm.
+// findKey returns the public key with the ID in the parameter id. The key must be for the argument algorithm. If the
+// key is unknown or older than maxKeyAge, findKey fetches all keys from the provider. It does not fetch them if the
+// last attempt was at most minFetchInterval ago.
+//
+// If findKey could not fetch the keys, it returns the old key. If there is no old key either and the last attempt
+// failed, the error is an [*auth.UncheckableTokenError]. findKey also returns an error if the provider has no key with
+// this ID, or if the key is for another algorithm.
 func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +144,7 @@ func (s *keySet) fetchKeys(ctx context.Context) (map[string]signatureKey, error)
 	}
 	keys := map[string]signatureKey{}
 	for _, raw := range set.Keys {
-		if id, k, err := parseKey(raw); err == nil { // Skip keys for other purposes than signatures.
+		if id, k, err := parseKey(raw); err == nil { // Skip a key that cannot be used to check signatures.
 			keys[id] = k
 		}
 	}
