@@ -30,8 +30,8 @@ const (
 	TableEntryTotals     // bytes with sums over all entries, such as how many entries have a label
 	TableEntrySummaries  // row for each entry, by ID: row number in TableLabelSets, and size of the content
 	TableRowsNewestFirst // row numbers of TableEntries, the most recently written version first
-	// the forms in ascending order, each after its length. A form is a kind with labels that many entries have in
-	// common.
+	// the label sets in ascending order, each after its length. A label set is a kind with labels that many entries
+	// have in common.
 	TableLabelSets
 	TableTexts // for each entry, by ID: the length of a text, and this text with the entry's names
 	TableCount
@@ -328,8 +328,8 @@ func eachText[T string | []byte](
 	}
 }
 
-// EachLabelSet calls fn with each form in TableLabelSets, in order. fn must not keep the text, because its memory is
-// used again. If the table cannot be read, f.Err returns the error.
+// EachLabelSet calls fn with each label set in TableLabelSets, in order. fn must not keep the text, because its memory
+// is used again. If the table cannot be read, f.Err returns the error.
 func EachLabelSet(f *pagefile.Reader, fn func(text []byte)) {
 	_, isWhole := eachTextInTable(f, TableLabelSets, newByteJoiner(), func(_ int, text []byte) bool {
 		fn(text)
@@ -430,7 +430,7 @@ func (r *Rows) textTableSize() (size int) {
 type tableWriter struct {
 	*Rows
 	*pagefile.Writer
-	// new number of each form, by its old number (a form is a kind with labels that many entries share)
+	// new number of each label set, by its old number
 	newLabelSetNumbers []uint32
 	// for each element of Rows.Entries: its row in TableEntries of the file that is being written
 	newEntryRowNumbers []uint32

@@ -72,13 +72,13 @@ func decodeNames(text string, e *store.Entry) error {
 	return nil
 }
 
-// labelSetTable contains the forms in a snapshot file, by number. A form is a kind and labels that entries share. A
-// memory with many labels has several hundred thousand forms. Therefore the labels of a form are decoded only when
-// they are needed.
+// labelSetTable contains the label sets in a snapshot file, by number. A label set is a kind and labels that entries
+// share. A memory with many labels has several hundred thousand label sets. Therefore the labels of a label set are
+// decoded only when they are needed.
 type labelSetTable struct {
-	encoded string // all encoded forms (a form is a kind and labels that entries share), each after its length
+	encoded string // all encoded label sets, each after its length
 	// elements of encoded, each without its length; an element is never empty, and its index is the number by which
-	// the snapshot refers to the form
+	// the snapshot refers to the label set
 	texts []string
 }
 

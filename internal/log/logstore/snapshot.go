@@ -362,7 +362,8 @@ func (s *snapshot) entryLabelSets() *labelSetTable {
 	return &t
 }
 
-// mayHaveLabelKey is like [labelSetTable.mayHaveLabelKey]. It does not load the forms if they are not in the cache.
+// mayHaveLabelKey is like [labelSetTable.mayHaveLabelKey]. It does not load the label sets if they are not in the
+// cache.
 func (s *snapshot) mayHaveLabelKey(keys ...string) bool {
 	if t := s.cachedLabelSets.Load(); t != nil {
 		return t.mayHaveLabelKey(keys...)

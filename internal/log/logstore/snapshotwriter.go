@@ -15,7 +15,7 @@ func newRow(rows *keydir.Rows, e *store.Entry, offset int64) keydir.EntryRow {
 }
 
 // newRowWithoutLabelSet returns a snapshot row for the entry e. offset is the position of the log record with this
-// entry version. The caller must set the field Form, which is the number of the entry's label set.
+// entry version. The caller must set the field LabelSetNumber, the number of the entry's label set.
 func newRowWithoutLabelSet(e *store.Entry, offset int64) keydir.EntryRow {
 	return keydir.EntryRow{ID: e.ID, Version: e.Version, Offset: offset, CreatedUnixNano: clampedNanoseconds(e.Created),
 		UpdatedUnixNano: e.Updated.UnixNano(), Size: uint32(len(e.Content)), Text: encodeNames(e)}
