@@ -35,8 +35,10 @@ func TestSessionImportMakesIndex(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "s1.jsonl"), []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if said := w.must(t, "session", "import"); !strings.HasPrefix(said, "claude: 400 turns new") {
-		t.Fatalf("session import says %q", said)
+	// The import must not open the notes, which do not exist yet. Otherwise it would say so on standard error.
+	status, said, stderr := w.run(t, "session", "import")
+	if status != 0 || !strings.HasPrefix(said, "claude: 400 turns new") || stderr != "" {
+		t.Fatalf("session import exits with %d and says %q, %q", status, said, stderr)
 	}
 	fi, err := os.Stat(filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", "sessions.oxbow.idx"))
 	if err != nil || fi.Size() == 0 { // An empty file means that the archive has needed no index yet.

@@ -608,8 +608,9 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestVouchOutlivesRemoved reads a long text, and then a person vouches for its middle. The middle must not be reported
-// later, when the vouch is too old, and only the removed fingerprints still contain the middle.
+// TestVouchOutlivesRemoved reads a long text, and then a person vouches for its middle. If no other text is read
+// meanwhile, the middle must not be reported later, when the vouch is too old, and only the removed fingerprints still
+// contain the middle.
 func TestVouchOutlivesRemoved(t *testing.T) {
 	f, now := newFile(t)
 	middle := "some words that stand in the middle of a very long page"
