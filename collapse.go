@@ -43,7 +43,7 @@ func collapseSimilarHits(ctx context.Context, hits []Hit, limit int) []Hit {
 	near, _ := sametext.FindNearDuplicates(ctx, texts, nil)
 	for _, t := range near {
 		a, b := find(t.DroppedIndex), find(t.KeptIndex)
-		// do not merge a hit that may be shown unasked with a hit that must not
+		// merge two hits only if both, or neither, may be shown unasked
 		if hits[a].Entry.MayShow(Unasked) == hits[b].Entry.MayShow(Unasked) {
 			best[max(a, b)] = min(a, b)
 		}

@@ -24,7 +24,7 @@ func newRankedEntryItem(e *Entry) *rankedEntryItem { return &rankedEntryItem{ent
 // personal data, an entry's sources, trust, and for a session's turn the entries that a hook had shown to the model.
 func (x *rankedEntryItem) FillText(t *ranking.ItemText) {
 	e := x.entry
-	// a quarantined entry has no searchable text here, because queries must not find the entry
+	// a quarantined entry has no searchable text here, because queries must ignore the entry
 	if !e.MayShow(BySearch) {
 		*t = ranking.ItemText{ID: e.ID, LabelValues: t.LabelValues[:0], Created: e.Created, Updated: e.Updated}
 		return

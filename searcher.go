@@ -213,7 +213,7 @@ func (s *searcher) analyzeOldEntries(
 }
 
 // indexedVersion returns the entry with the given ID, as the entry was when it was added to the index. It returns nil
-// if the index has no such entry or if the log no longer contains this version of the entry.
+// if the index lacks this entry or if the log no longer contains this version of the entry.
 func (s *searcher) indexedVersion(x *index.Searcher, versions *logstore.VersionReader, id uint64) *Entry {
 	data, _ := x.DocumentData(id)
 	if it, ok := data.(*rankedEntryItem); ok {

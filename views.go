@@ -116,8 +116,8 @@ func (m *Memory) visitQueryViewsAtChange(
 }
 
 // viewFromIndex returns a view of the memory as it was right after the change with the number seq. It makes the view
-// from the current index (see [searcher.newViewAfterChange]). It returns nil if no index exists yet, if the memory's
-// store is not a log, or if the log does not allow such a view.
+// from the current index (see [searcher.newViewAfterChange]). It returns nil if no index exists yet. It also returns
+// nil if the memory's store is not a log, or if the log rules out such a view.
 func (m *Memory) viewFromIndex(
 	ctx context.Context,
 	seq uint64,

@@ -101,7 +101,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 }
 
 // addServerStatus adds the states of the servers, and findings about them, to s. If a server does not answer, its state
-// comes from the answers of other servers. Without a system connection (c.options.System), addServerStatus does
+// comes from the answers of other servers. If the system connection (c.options.System) is missing, addServerStatus does
 // nothing.
 func (c *Cluster) addServerStatus(ctx context.Context, s *Status) error {
 	if c.options.System == nil {

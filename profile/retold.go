@@ -46,9 +46,9 @@ func isSummarizedBy(e, d *oxbow.Entry) bool {
 //
 // An entry is wanted if the profile lists it by name, if it is pinned, or if the query found it. The following rules
 // apply:
-//   - If a digest summarizes a wanted entry, the digest is omitted, unless the profile lists the digest by name.
+//   - If a digest summarizes a wanted entry, the digest remains only if the profile lists the digest by name.
 //   - All other digests remain.
-//   - An entry that is not wanted is omitted if it is summarized by a digest that summarizes no wanted entry.
+//   - An unwanted entry is omitted if it is summarized by a digest that summarizes only unwanted entries.
 //   - All other entries remain.
 func omitSummarizedEntries(all rankHeap) rankHeap {
 	isWanted := func(x *rankedEntry) bool {

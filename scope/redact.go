@@ -63,8 +63,8 @@ func (s *Scope) hasRedactionMark(text string) bool {
 // restoreAliases returns the aliases of an entry with their personal data, which the scope hides. The list newAliases
 // contains the new aliases, in which a mark such as [mail] may replace the personal data. The parameter old is the
 // entry before the change. If a new alias contains a mark, restoreAliases replaces it by the alias of the old entry
-// that the scope shows as the same text. If there is no such alias, or if the new alias contains no mark, the new alias
-// stays unchanged.
+// that the scope shows as the same text. If there is no such alias, or if the new alias lacks a mark, the new alias
+// stays as it is.
 func (s *Scope) restoreAliases(newAliases []string, old *oxbow.Entry) []string {
 	restored := slices.Clone(newAliases)
 	for i, alias := range newAliases {

@@ -431,8 +431,8 @@ func (m *Mem) Names() []string {
 }
 
 // Each calls fn for each file and directory except the root. A directory precedes its content. Apart from this, the
-// files and directories are sorted by name. The data of a directory is nil. The function fn must not change or keep
-// the data, and must not use the file system.
+// files and directories are sorted by name. The data of a directory is nil. The function fn must not change or keep the
+// data. It must not use the file system.
 func (m *Mem) Each(fn func(name string, info fs.FileInfo, data []byte)) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -76,8 +76,8 @@ func addSuccessHook(c *cobra.Command, hook func(context.Context)) {
 	}
 }
 
-// printApprovalNotice prints a line on standard error if entries wait for the person's approval. It prints nothing in
-// the cases in which printChangeNotice prints nothing.
+// printApprovalNotice prints a line on standard error if entries wait for the person's approval. It stays silent in the
+// cases in which printChangeNotice prints nothing.
 func (mem *lazyMemory) printApprovalNotice(ctx context.Context) {
 	if !mem.canPrintNotices() {
 		return

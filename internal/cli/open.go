@@ -350,7 +350,7 @@ func (mem *lazyMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 	if err != nil {
 		return nil, nil, err
 	}
-	// Ignore the error: without a working directory, handoffs cannot refer to files.
+	// Ignore the error: if the working directory is missing, handoffs cannot refer to files.
 	w.Dir, _ = mem.env.absolutePath(".")
 	return w, func() error {
 		var errs []error

@@ -57,7 +57,7 @@ func (env *environment) showPaged(show func()) {
 	env.Stdout, env.Stderr = out, errs
 	if screenRows(text.Bytes(), env.screenWidth()) < env.TerminalHeight ||
 		env.ShowInPager(argv, bytes.NewReader(text.Bytes())) != nil {
-		// Print without a pager, because the text fits the screen, or because the pager could not be started.
+		// Print without a pager, because the text fits the screen, or because starting the pager failed.
 		_, _ = io.Copy(out, &text)
 	}
 	_, _ = io.Copy(errs, &notes)

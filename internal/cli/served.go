@@ -46,7 +46,7 @@ type serverFlags struct {
 }
 
 // isOnlyForLocalUser reports whether only the user of this machine can use the server. This is the case if the flags
-// set no file with tokens, no OIDC issuer and no public address.
+// set none of the following: a file with tokens, an OIDC issuer and a public address.
 func (s serverFlags) isOnlyForLocalUser() bool {
 	return s.TokenListFile == "" && s.OIDC.Issuer == "" && s.Public == publicFlags{}
 }

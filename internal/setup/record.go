@@ -116,7 +116,7 @@ func (r *fileSetupRecord) originalText() ([]byte, error) {
 // the directory is missing. Call recordFileChange before the change.
 //
 // realPath is the path of the file. newContent is the content that setup will write. contentWithoutOxbow is the content
-// without oxbow's configuration, or nil if the file did not exist before setup. switchesMemoryOff is set if the change
+// without oxbow's configuration, or nil if the file was missing before setup. switchesMemoryOff is set if the change
 // switches the client's own memory off. The argument choices contains the options with which the client is set up.
 func (w Machine) recordFileChange(
 	realPath string,

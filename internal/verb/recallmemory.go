@@ -15,8 +15,8 @@ import (
 
 // NewRecallMemoryTool returns the verb recall_memory. It is not among the standard tools, because the verb recall with
 // a filter does the same. An interface may offer recall_memory to agents that know this name. The filter terms in the
-// argument terms apply only to calls that contain a date or a range of days, but neither words nor a kind. The result
-// of such a call contains only entries that match these filter terms.
+// argument terms apply only to calls that contain a date or a range of days, but no words or kind. The result of such a
+// call contains only entries that match these filter terms.
 func NewRecallMemoryTool(terms ...oxbow.Term) Tool {
 	return defineTool(
 		"recall_memory",

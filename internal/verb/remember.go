@@ -400,7 +400,7 @@ func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	isOther := isNameMade && old.Content != e.arguments.Content
 	if found && isOther {
 		// The name was derived from the new content, but the entry old already has this name. The caller does not know
-		// old, so old must not be overwritten.
+		// old, so old must be kept.
 		return nil, errNameTaken
 	}
 	ls, err := e.arguments.mergeLabels(old.Labels)

@@ -16,7 +16,7 @@ const maxSearchedBytes = 4 << 20
 // of a call, and [SecretPolicy.ScreenOp] searches the changes that result from them. Most texts are the same in both.
 //
 // The set cannot let a secret pass: a text that differs in a single byte, such as a name derived from the content, is
-// not in the set and is therefore searched. The set is safe for concurrent use.
+// missing from the set and is therefore searched. The set is safe for concurrent use.
 type textsWithoutSecrets struct {
 	mu             sync.Mutex
 	texts          map[string]struct{}

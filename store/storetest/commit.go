@@ -124,7 +124,7 @@ func testParallelCommits(t *testing.T, s oxbow.Store, features Can) {
 }
 
 // testCommitOpID repeats calls with the same op ID. Each call must return the change of the first call, even while the
-// first call is running. A store without a history is not tested, because it does not remember op IDs.
+// first call is running. A store that lacks a history is skipped, because it does not remember op IDs.
 func testCommitOpID(t *testing.T, s oxbow.Store, _ Can) {
 	c := asCommitter(t, s)
 	if _, err := oxbow.HistoryOf(s); errors.Is(err, oxbow.ErrUnsupported) {

@@ -165,7 +165,7 @@ const UnnamedAgent = "sub-agent"
 // EventReader converts a transcript's lines to events. The lines must be passed in order.
 type EventReader interface {
 	// ParseLine calls yield with each event in the line, which begins at offset in the file. It returns false if the
-	// line is not a JSON object, or if the line's session cannot belong to this client.
+	// line is something other than a JSON object, or if the line's session cannot belong to this client.
 	ParseLine(line []byte, offset int64, yield func(*Event)) bool
 }
 

@@ -54,9 +54,9 @@ func eachField(b []byte, f func(key, value []byte)) bool {
 
 // DecodeObject decodes the JSON object at the beginning of b into the struct that target points to. Like
 // json.Unmarshal, it finds the struct's fields by the names in their json tags. If a key of the object has no field in
-// the struct, the key's value is skipped and not decoded. If a value has the wrong type, a bool or int field is set to
-// zero, and any other field stays unchanged. A field of type json.RawMessage shares memory with b. DecodeObject returns
-// false if b does not begin with a complete object.
+// the struct, the key's value is skipped instead of being decoded. If a value has the wrong type, a bool or int field
+// is set to zero, and any other field stays unchanged. A field of type json.RawMessage shares memory with b.
+// DecodeObject returns false if b does not begin with a complete object.
 func DecodeObject(b []byte, target any) bool {
 	return decodeObjectValue(b, reflect.ValueOf(target).Elem())
 }

@@ -100,7 +100,7 @@ func countHeadings(text, heading string) (n int) {
 	return n
 }
 
-// splitAtHeading splits a text at a line that equals heading, without the white space around the line. headingNumber
+// splitAtHeading splits a text at a line that equals heading, ignoring the white space around the line. headingNumber
 // selects this line: 1 is the first such line. splitAtHeading returns the text before and after the line, both without
 // the white space around them. If there is no such line, before is the whole text.
 func splitAtHeading(text, heading string, headingNumber int) (before, after string) {

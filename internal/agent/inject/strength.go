@@ -167,7 +167,7 @@ func adjustTermScoresForNoteLength(x *oxbow.Explanation, terms []gate.PromptTerm
 // outside of an identifier.
 //
 // An identifier is a name that consists of several terms, such as parse.go, legacy_sku or TypeScript. A hyphen
-// separates words, except in a path. Text in a script without spaces between words does not contain identifiers.
+// separates words, except in a path. Text in a script that lacks spaces between words does not contain identifiers.
 func mapTermsToIdentifiers(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
 	of := map[string]string{}
 	for chunk := range identifierChunks(text) {

@@ -41,7 +41,7 @@ func (l *inputLine) wordStart() int {
 	return at
 }
 
-// applyKey applies a key that edits the line. It returns false, and does nothing, if k is not an editing key.
+// applyKey applies a key that edits the line. It returns false, and ignores the key, if k is not an editing key.
 func (l *inputLine) applyKey(k keyPress) bool {
 	switch {
 	case k.code == keyText:

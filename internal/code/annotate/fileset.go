@@ -96,8 +96,8 @@ func (b *Store) worktreeFiles(ctx context.Context, baseBlobsByPath map[string]st
 
 // fileBlob returns the blob name of a file in the working tree, that is, the hash by which git identifies the content.
 // The argument entry is the file's entry in the git index, or nil. indexTime is the time when git wrote the index. If
-// the entry shows that the file has not changed since then, fileBlob returns the blob name in the entry without reading
-// the file.
+// the entry shows that the file has stayed the same since then, fileBlob returns the blob name in the entry without
+// reading the file.
 //
 // If no regular file with this name exists, or if the name is not allowed for an annotated file, the results are "" and
 // false. If the file cannot be read, the results are "" and true.

@@ -16,8 +16,8 @@ import (
 type testCounts struct {
 	passed, skipped int
 	failed          []string
-	// the test run of the package failed (even without a failed test, if the package did not build or the test program
-	// ended early)
+	// the test run of the package failed (even without a failed test, if the package failed to build or the test
+	// program ended early)
 	hasRunFailed bool
 }
 

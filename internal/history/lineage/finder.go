@@ -64,7 +64,7 @@ func FindLineage(ctx context.Context, m *oxbow.Memory, name string) (sources, de
 }
 
 // openLineageFile opens the file that lists where word sequences occur, and reads the changes that are newer than the
-// file. It returns an error if the file does not exist or cannot be used, or if too many changes are newer.
+// file. It returns an error if the file is missing or cannot be used, or if too many changes are newer.
 func (f *lineageFinder) openLineageFile(ctx context.Context) error {
 	file, err := f.lineageFile.Open()
 	if err != nil {

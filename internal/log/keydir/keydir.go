@@ -293,8 +293,8 @@ func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 	eachText(f, func(rest string, page []byte) string { return rest + string(page) }, fn)
 }
 
-// EachTextBytes is like EachText, but does not create strings. fn must not keep the text, because its memory is used
-// again.
+// EachTextBytes is like EachText, but does not create strings. fn may use the text only until fn returns, because its
+// memory is used again.
 func EachTextBytes(f *pagefile.Reader, fn func(i int, text []byte) bool) {
 	eachText(f, newByteJoiner(), fn)
 }

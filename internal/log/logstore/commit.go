@@ -44,7 +44,7 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 	// An earlier call with the same op ID has made the change.
 	rec, v, ok, err := d.readChangeRecord(r.seq)
 	if !ok || err != nil {
-		// Return no error, because the change with the number r.seq was made even if its log record cannot be read.
+		// Return no error, because the change with the number r.seq was made even if reading its log record fails.
 		return store.Change{Seq: r.seq}, nil
 	}
 	return decodeChange(r.seq, rec.ChainHash, v), nil

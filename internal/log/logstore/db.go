@@ -167,8 +167,8 @@ func (d *DB) refresh() error {
 
 // rereadOverwrittenLog reads the whole log file again, because another program may have overwritten bytes that were
 // already read. For this, it calls withLock, because a read without the lock might find a record that the writer is
-// about to remove. If the lock is not free or the home is read-only, rereadOverwrittenLog reads nothing and returns
-// false. The next write then finds the difference.
+// about to remove. If the lock is taken or the home is read-only, rereadOverwrittenLog reads nothing and returns false.
+// The next write then finds the difference.
 func (d *DB) rereadOverwrittenLog() (didRead bool, err error) {
 	if d.opts.ReadOnly || !d.writerMu.TryLock() {
 		return false, nil

@@ -371,8 +371,8 @@ func removeToolLinePrefixes(s string) (string, bool) {
 		if ok {
 			prefixed++
 		}
-		// Do not count lines without a space, such as JSON keys, because tools print no line number or file name
-		// before them.
+		// Omit lines that lack a space, such as JSON keys, from the count, because tools print no line number or file
+		// name before them.
 		if ok || strings.Contains(strings.TrimSpace(line), " ") {
 			lines++
 		}

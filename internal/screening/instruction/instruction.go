@@ -1,8 +1,8 @@
 // This file finds the rules in rules.txt that a text matches.
 
-// Package instruction finds texts that look like instructions to an agent. Such a text gives orders beyond the
-// session, overrides rules, demands secrecy, sends data away, or hides characters that only a model sees. A match does
-// not prove an attack, and some attacks do not match. The origin of a text is therefore more important than a match.
+// Package instruction finds texts that look like instructions to an agent. Such a text gives orders beyond the session,
+// overrides rules, demands secrecy, sends data away, or hides characters that only a model sees. A match does not prove
+// an attack. Also, some attacks do not match. The origin of a text is therefore more important than a match.
 package instruction
 
 import (

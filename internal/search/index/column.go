@@ -132,7 +132,7 @@ func (c *signatureColumn) appendUnits(units []uint32, number uint32) []uint32 {
 }
 
 // mayContain reports whether the text of a document may contain all these pairs of words. It returns true if the
-// document's pairs are not known, or if the signature cannot be read from the snapshot. In the second case, the
+// document's pairs are unknown, or if the signature cannot be read from the snapshot. In the second case, the
 // searcher's Err returns the error.
 func (c *signatureColumn) mayContain(number uint32, pairHashes []uint32) bool {
 	if len(pairHashes) == 0 {

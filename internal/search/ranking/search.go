@@ -96,7 +96,7 @@ func (v *View) NewestIDs(p *Plan, limit int) []uint64 {
 // CountHits returns how many documents contain at least one word of the plan p and meet the conditions of the query
 // filter. If the plan has no words, all documents that meet the conditions are counted.
 //
-// If the plan has no words and belongs to the ranking named Seed, filter is not used, because the index of this ranking
+// If the plan has no words and belongs to the ranking named Seed, filter is ignored, because the index of this ranking
 // lacks keywords. Instead, the function acceptDocument decides which documents are counted. It must check the same
 // conditions as filter. If it is nil, all documents are counted.
 func (v *View) CountHits(p *Plan, filter index.Query, acceptDocument func(id uint64) bool) int {

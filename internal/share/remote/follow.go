@@ -108,7 +108,7 @@ func (f *serverFollower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 // sendServerChangesEvent asks the server for the changes since the last event, and sends an event with these changes to
 // the watchers. If the position of the last event is unknown or no longer valid, it sends an event with Reset set, so
 // that the watchers read all entries again. If the request fails, it sends no event and returns the error. The next
-// call then sends all changes since the last event. Without watchers, sendServerChangesEvent does nothing.
+// call then sends all changes since the last event. sendServerChangesEvent only acts if there are watchers.
 func (f *serverFollower) sendServerChangesEvent(ctx context.Context) error {
 	if f.watchers.Len() == 0 {
 		return nil

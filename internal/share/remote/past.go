@@ -83,8 +83,8 @@ func (v *storeAtPastChange) Apply(context.Context, ...oxbow.Op) error {
 
 func (v *storeAtPastChange) Close() error { return nil }
 
-// Watch and Refresh make a storeAtPastChange an [oxbow.Watcher] that never sends an event, because a past state does
-// not change.
+// Watch and Refresh make a storeAtPastChange an [oxbow.Watcher] that never sends an event, because a past state stays
+// the same.
 func (v *storeAtPastChange) Watch(func(oxbow.Event)) (stop func()) { return func() {} }
 func (v *storeAtPastChange) Refresh(context.Context) error         { return nil }
 

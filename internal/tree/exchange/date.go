@@ -109,7 +109,7 @@ const timeZoneExpr = `([Zz]|(?:UTC|GMT)?[+-][0-9]{2}:?(?:[0-9]{2})?|UTC|GMT)`
 
 // parseWrittenDate parses a date in one of the dateForms. A weekday before the date is ignored. A time may follow the
 // date. It is in the time zone loc if it does not name a time zone. If no time follows, the result has the hour
-// defaultUTCHour. parseWrittenDate returns false if s contains anything else, or if the time is not valid.
+// defaultUTCHour. parseWrittenDate returns false if s contains anything else, or if the time is invalid.
 func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
 	s = s[len(weekdayPattern().FindString(s)):]
 	for _, form := range dateForms() {

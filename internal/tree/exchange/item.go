@@ -77,8 +77,8 @@ type Item struct {
 	cachedContentDigest string // importableContentDigest of Entry ("" before it is computed)
 }
 
-// errFileWithoutText is returned for a file without text. The report lists it among the notes and not among the
-// problems, because nothing is lost.
+// errFileWithoutText is returned for a file without text. The report lists it among the notes instead of the problems,
+// because nothing is lost.
 var errFileWithoutText = errors.New("holds no text")
 
 // errOtherExtension is returned for a file in a directory if the extension of the file belongs to no format. The report

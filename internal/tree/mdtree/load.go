@@ -294,8 +294,8 @@ func (r *treeReader) reportNonEntryFile(e *dirEntry) {
 	}
 }
 
-// loadManifest returns the manifest of the tree. It returns nil if the tree has no manifest, or if the manifest cannot
-// be read. In the second case, it adds the error to problems.
+// loadManifest returns the manifest of the tree. It returns nil if the tree has no manifest, or if reading the manifest
+// fails. In the second case, it adds the error to problems.
 func (t *dumpTree) loadManifest(problems *ProblemsError) *manifest {
 	m, err := t.readManifest()
 	if errors.Is(err, fs.ErrNotExist) {

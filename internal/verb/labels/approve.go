@@ -78,7 +78,7 @@ func ApproveEntries(ctx context.Context, w *verb.Workspace, in ApproveEntriesIn)
 }
 
 // findGroupEntryNames returns the names of the group's entries that the filter f selects. A group consists of entries
-// from one import that are held back from models until a person approves them. If the group does not exist, or if the
+// from one import that are held back from models until a person approves them. If the group is missing, or if the
 // filter selects no entry, the error matches [oxbow.ErrNotFound].
 func findGroupEntryNames(
 	ctx context.Context,

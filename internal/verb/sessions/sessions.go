@@ -67,7 +67,7 @@ func ListSessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (Sessio
 }
 
 // explainEmptyResult returns a note that says why no session matches the filter f. The note says either that the
-// archive contains no sessions, or that the filter and in.Since match none of the sessions.
+// archive is empty, or that the filter and in.Since match none of the sessions.
 func (in SessionsIn) explainEmptyResult(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]verb.Note, error) {
 	kept, err := a.ListSessions(ctx, oxbow.Filter{}, time.Time{}, 1)
 	if err != nil || len(kept) == 0 {

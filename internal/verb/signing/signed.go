@@ -100,7 +100,7 @@ func signLogHashAfterChanges(storePath string, now time.Time, seq uint64, logHas
 // change.
 //
 // The result is true if SignAcceptedRollback signs, even if storing the signature fails with an error. The result is
-// false if no head after s.Last was signed, if there is no file with signed heads, or if the signing key is missing.
+// false if no head after s.Last was signed, or if the file with signed heads or the signing key is missing.
 func SignAcceptedRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	text, err := os.ReadFile(store + signedHashesSuffix)
 	if errors.Is(err, fs.ErrNotExist) {

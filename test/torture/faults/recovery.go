@@ -157,8 +157,8 @@ func readTornTail(img *vfs.Mem, setup workload.StoreSetup) ([]byte, int64, error
 	return bytes.TrimRight(b[stats.Used:], "\x00"), stats.Used, nil
 }
 
-// checkTornTail returns an error if the bytes that an interrupted write has left are neither at their original place
-// nor in another file.
+// checkTornTail returns an error if the bytes that an interrupted write has left are missing both from their original
+// place and from all other files.
 func checkTornTail(crashContent *crashfs.CrashContent, tail []byte, tailOffset int64) error {
 	if len(tail) == 0 {
 		return nil

@@ -35,8 +35,8 @@ const (
 // fault, or the names of two faults, separated by a comma, that occur together.
 //
 // Processes write a note about the log's state to the lock file. With the note, the log itself detects many faults. The
-// fault faultLockFileNoteLost removes the note. It does no harm alone, so it is only combined with another fault.
-// Without the note, the log cannot detect the other fault, so the campaign has to detect it.
+// fault faultLockFileNoteLost removes the note. It does no harm alone, so it is only combined with another fault. If
+// the note is missing, the log cannot detect the other fault, so the campaign has to detect it.
 func LockAndFileFaults() []string {
 	return []string{
 		faultFcntlLock,
