@@ -9,6 +9,7 @@ import (
 	mathrand "math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -57,7 +58,8 @@ func TestFormFilters(t *testing.T) {
 	for seed := range uint64(20) {
 		r := mathrand.New(mathrand.NewPCG(seed, 51))
 		fsys := vfs.NewMem()
-		open := func() *DB { return openTest(t, fsys, "memory.oxbow", Options{MinSnapshotOps: 1}) }
+		clock := func() time.Time { return time.Unix(1776162225+r.Int64N(100), 0) }
+		open := func() *DB { return openTest(t, fsys, "memory.oxbow", Options{MinSnapshotOps: 1, Clock: clock}) }
 		d := open()
 		total := 20 + r.IntN(100)
 		checkpointAt := total/2 + r.IntN(total/2)
@@ -97,8 +99,14 @@ func compareFormFilters(t *testing.T, d *DB, r *mathrand.Rand, seed uint64) {
 	t.Helper()
 	for range 60 {
 		var f store.Filter
-		for range 1 + r.IntN(3) {
+		for range r.IntN(4) {
 			f.Terms = append(f.Terms, randomFormTerm(r))
+		}
+		if r.IntN(2) == 0 {
+			f.After = randomFilterTime(r)
+		}
+		if r.IntN(2) == 0 {
+			f.Before = randomFilterTime(r)
 		}
 		var got, want []uint64
 		for e, err := range d.Entries(t.Context(), f) {
@@ -130,7 +138,27 @@ func compareFormFilters(t *testing.T, d *DB, r *mathrand.Rand, seed uint64) {
 				len(want),
 			)
 		}
+		offset, limit := r.IntN(len(want)+3), r.IntN(len(want)+3)
+		page, total, err = d.Newest(t.Context(), f, offset, limit)
+		wantPage, wantTotal, wantErr := store.Newest(t.Context(), d, f, offset, limit)
+		hasSameEntries := slices.EqualFunc(page, wantPage, func(a, b store.Entry) bool { return a.ID == b.ID })
+		if err != nil || wantErr != nil || total != wantTotal || !hasSameEntries {
+			t.Fatalf("seed %d: Newest(%q, %d, %d) = %v of %d, %v, want %v of %d, %v", seed, f, offset, limit,
+				page, total, err, wantPage, wantTotal, wantErr)
+		}
 	}
+}
+
+// randomFilterTime returns a time for a filter. It is usually a time at which entries were created, and sometimes a
+// time outside the range of a snapshot.
+func randomFilterTime(r *mathrand.Rand) time.Time {
+	switch r.IntN(12) {
+	case 0:
+		return time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC)
+	case 1:
+		return time.Date(2500, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return time.Unix(1776162225+r.Int64N(110)-5, 0)
 }
 
 // compareFormCounts calls CountSnapshotLabels for several label keys. It compares the numbers of entries for each value

@@ -265,7 +265,12 @@ func (s *snapshot) shownRowSelector(occasion store.Occasion) func(row int) bool 
 	if !s.mayHaveLabelKey(occasion.HeldLabels()...) {
 		return func(int) bool { return true }
 	}
-	return s.rowSelector(occasion.Filter())
+	isFormSelected := s.selectLabelSets(occasion.Filter())
+	s.tables.LoadTable(sectionEntrySummaries)
+	return func(row int) bool {
+		number, _ := s.labelSetNumberAndSize(row)
+		return isFormSelected[number]
+	}
 }
 
 // decodeEntryWithoutContent decodes an entry from a row of the snapshot's entry table. It sets e to the entry without

@@ -62,7 +62,7 @@ func (l *entryListing) excludeUnselectedRows(f store.Filter) {
 		return
 	}
 	if part, _ := snapshotFilterPart(f); !part.IsZero() {
-		l.selectedRows = l.base.selectRows(part)
+		l.selectedRows = slices.AppendSeq([]int{}, l.base.selectRows(part).all)
 	}
 }
 
@@ -83,70 +83,73 @@ func (l *entryListing) findRowsByName(words []string) []int {
 	return slices.Compact(rows)
 }
 
-// selectRows returns the rows of the entries that a filter selects, in order. The filter must use only facts that the
+// selectRows returns the set of the rows whose entries a filter selects. The filter must use only facts that the
 // snapshot contains: the kind, the times, and the labels in the entries' label sets.
-func (s *snapshot) selectRows(f store.Filter) []int {
-	rows := []int{}
+func (s *snapshot) selectRows(f store.Filter) bitmap {
+	rows := newBitmap(s.len())
 	if !s.mayHaveKinds(f) {
 		return rows
 	}
-	forms := s.selectLabelSets(f)
-	if !slices.Contains(forms, true) {
-		return rows
+	var isFormSelected []bool // nil means all label sets, so that they need not be loaded
+	if len(f.Terms) > 0 {
+		isFormSelected = s.selectLabelSets(f)
+		if !slices.Contains(isFormSelected, true) {
+			return rows
+		}
+		if !slices.Contains(isFormSelected, false) {
+			isFormSelected = nil
+		}
 	}
-	isInTime := s.timeSelector(f)
+	hasRow := s.len() > 0
+	if isFormSelected == nil {
+		rows.setFirstBits(s.len())
+	} else {
+		hasRow = s.addRowsWithLabelSets(rows, isFormSelected)
+	}
+	if hasRow && !(f.After.IsZero() && f.Before.IsZero()) {
+		s.removeRowsOutsideTimes(rows, f)
+	}
+	return rows
+}
+
+// addRowsWithLabelSets adds the rows whose label sets are selected to a set of rows. It returns whether it added a row.
+func (s *snapshot) addRowsWithLabelSets(rows bitmap, isFormSelected []bool) (hasAdded bool) {
 	row := 0
 	s.tables.EachCachedPage(sectionEntrySummaries, func(heads []byte) {
 		for ; len(heads) > 0; heads = heads[keydir.RowSize[sectionEntrySummaries]:] {
 			number := int(binary.LittleEndian.Uint32(heads))
 			switch {
-			case number >= len(forms):
+			case number >= len(isFormSelected):
 				s.recordLabelSetError(row)
-			case forms[number] && isInTime(row):
-				rows = append(rows, row)
+			case isFormSelected[number]:
+				rows.setBit(row)
+				hasAdded = true
 			}
 			row++
 		}
 	})
-	return rows
+	return hasAdded
 }
 
-// rowSelector returns a function that reports whether a filter selects the entry in a row of the snapshot. The filter
-// may have only conditions for kinds, times and labels that the snapshot contains.
-func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
-	if len(f.Terms) == 0 {
-		return s.timeSelector(f) // All entries may match, so do not load the label sets.
-	}
-	forms := s.selectLabelSets(f)
-	isInTime := s.timeSelector(f)
-	if !slices.Contains(forms, false) {
-		return isInTime
-	}
-	s.tables.LoadTable(sectionEntrySummaries)
-	return func(row int) bool {
-		number := int(binary.LittleEndian.Uint32(s.tables.Row(sectionEntrySummaries, row)))
-		if number >= len(forms) {
-			s.recordLabelSetError(row)
-			return false
-		}
-		return forms[number] && isInTime(row)
-	}
-}
-
-// timeSelector returns a function that reports whether a row's entry was created in the filter's time range.
-func (s *snapshot) timeSelector(f store.Filter) func(row int) bool {
-	if f.After.IsZero() && f.Before.IsZero() {
-		return func(int) bool { return true }
-	}
-	s.tables.LoadTable(sectionEntries)
+// removeRowsOutsideTimes removes the rows whose entries were not created in the filter's time range from a set of rows.
+// It reads the table of entries page by page and does not cache the pages, because the table is large.
+func (s *snapshot) removeRowsOutsideTimes(rows bitmap, f store.Filter) {
 	after, before := clampedNanoseconds(f.After), int64(math.MaxInt64)
 	if !f.Before.IsZero() {
 		before = clampedNanoseconds(f.Before)
 	}
-	return func(row int) bool {
-		created := s.entryField(row, 3)
-		return created >= after && created < before
-	}
+	row := 0
+	// Ignore the error, because the caller gets it from snapshotReadError.
+	_ = s.tables.EachTablePage(sectionEntries, func(entries []byte) {
+		for ; len(entries) > 0; entries = entries[keydir.RowSize[sectionEntries]:] {
+			const createdField = 8 * 3
+			created := int64(binary.LittleEndian.Uint64(entries[createdField:]))
+			if created < after || created >= before {
+				rows.clearBit(row)
+			}
+			row++
+		}
+	})
 }
 
 // mayHaveKinds reports whether the snapshot may have entries with the kinds that a filter requires.
@@ -450,19 +453,11 @@ func (d *DB) Newest(
 		// the page. Therefore at least the first offset-len(listed) rows that match also come before the page. The
 		// variable skipped is the number of these rows. They are only counted.
 		skipped := max(offset-len(listed), 0)
-		found := 0 // number of rows in the base that the filter selects
-		for row := range st.snapshotRowsNewestFirst(f) {
-			found++
-			if found > skipped && found <= offset+limit {
-				listed = append(listed, entryIDAndWriteTime{st.base.entryField(row, 4), st.base.entryID(row)})
-			} else if found > skipped && f.IsZero() {
-				break
-			}
+		selectedRows, found := st.selectVisibleRows(f)
+		for row := range st.snapshotRowsNewestFirst(selectedRows, skipped, min(found, offset+limit)) {
+			listed = append(listed, entryIDAndWriteTime{st.base.entryField(row, 4), st.base.entryID(row)})
 		}
 		total += found
-		if f.IsZero() {
-			total = st.len()
-		}
 		slices.SortFunc(listed, entryIDAndWriteTime.compare)
 		listed = listed[min(offset-skipped, len(listed)):]
 		for _, w := range listed[:min(limit, len(listed))] {
@@ -474,22 +469,34 @@ func (d *DB) Newest(
 	return page, total, err
 }
 
-// snapshotRowsNewestFirst yields the rows of the snapshot that a filter selects, the most recently written first. The
-// filter may contain only conditions that can be decided from the snapshot, without reading entries.
-func (st *state) snapshotRowsNewestFirst(f store.Filter) iter.Seq[int] {
+// selectVisibleRows returns the set of the snapshot's rows that a filter selects and that no later change has hidden,
+// and the number of these rows. If the filter is zero, the set is nil. The filter may contain only conditions that can
+// be decided from the snapshot, without reading entries.
+func (st *state) selectVisibleRows(f store.Filter) (rows bitmap, count int) {
+	if f.IsZero() || st.base == nil {
+		return nil, st.base.len() - st.hiddenRows.count()
+	}
+	rows = st.base.selectRows(f)
+	rows.removeBits(st.hiddenRows)
+	return rows, rows.count()
+}
+
+// snapshotRowsNewestFirst yields a part of the rows in a set, the most recently written first. It leaves out the rows
+// whose index in this order is below startIndex, and ends before the row with the index endIndex. If the set is nil, it
+// yields all rows that no later change has hidden.
+func (st *state) snapshotRowsNewestFirst(rows bitmap, startIndex, endIndex int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		selects := func(int) bool { return true }
-		if st.base != nil && !f.IsZero() {
-			selects = st.base.rowSelector(f)
-		}
-		for place := range st.base.len() {
-			row := st.base.rowAtNewestRank(place)
-			if st.hiddenRows.hasBit(row) || !selects(row) {
+		index := 0
+		for rank := 0; rank < st.base.len() && index < endIndex; rank++ {
+			row := st.base.rowAtNewestRank(rank)
+			isSelected := rows == nil || rows.hasBit(row)
+			if !isSelected || st.hiddenRows.hasBit(row) {
 				continue
 			}
-			if !yield(row) {
+			if index >= startIndex && !yield(row) {
 				return
 			}
+			index++
 		}
 	}
 }

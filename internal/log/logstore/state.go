@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"maps"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ func newState() *state {
 // of them. A change of either state would change both states.
 func (st *state) withNewerSnapshot(s *snapshot) *state {
 	n := newState()
-	n.base, n.hiddenRows = s, make(bitmap, (s.len()+63)/64)
+	n.base, n.hiddenRows = s, newBitmap(s.len())
 	n.nextEntryID = st.nextEntryID
 	n.opIDs = st.opIDs
 	n.opIDKeysByAge = st.opIDKeysByAge
@@ -477,9 +478,31 @@ func (st *state) rememberOpID(id string, seq uint64) {
 // bitmap is a set of small non-negative numbers.
 type bitmap []uint64
 
+// newBitmap returns an empty set for numbers below limit.
+func newBitmap(limit int) bitmap { return make(bitmap, (limit+63)/64) }
+
 func (b bitmap) hasBit(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 != 0 }
 
 func (b bitmap) setBit(i int) { b[i/64] |= 1 << (i % 64) }
+
+func (b bitmap) clearBit(i int) { b[i/64] &^= 1 << (i % 64) }
+
+// setFirstBits adds the numbers below count to an empty set.
+func (b bitmap) setFirstBits(count int) {
+	for i := range count / 64 {
+		b[i] = math.MaxUint64
+	}
+	if count%64 > 0 {
+		b[count/64] = 1<<(count%64) - 1
+	}
+}
+
+// removeBits removes the numbers in other from the set. other must not have more elements than b.
+func (b bitmap) removeBits(other bitmap) {
+	for i, w := range other {
+		b[i] &^= w
+	}
+}
 
 func (b bitmap) count() (n int) {
 	for _, w := range b {
@@ -531,7 +554,7 @@ func (st *state) loadSnapshot(s *snapshot) error {
 	}
 	st.base = s
 	st.nextEntryID = s.head.nextEntryID
-	st.hiddenRows = make(bitmap, (s.len()+63)/64)
+	st.hiddenRows = newBitmap(s.len())
 	return s.snapshotReadError()
 }
 

@@ -99,6 +99,43 @@ func (x *Searcher) CountHits(query Query) int {
 	return n
 }
 
+// CountDocuments returns the number of documents that the query accepts. It ignores the query's terms and limit, and
+// also counts documents without terms. It needs less time and memory than [Searcher.NewestIDs], because it does not
+// read the times and IDs of the documents.
+func (x *Searcher) CountDocuments(query Query) int {
+	n := 0
+	var f filterSet
+	hasChecks := query.AcceptDocument != nil || len(query.Checks) > 0
+	for i := range x.views {
+		v := &x.views[i]
+		// All matching documents are visited, so the range of times must be applied to all of them at once.
+		f.computeMatchingDocuments(v, &query, x.hashTerm, math.MaxInt)
+		if f.acceptsAll && !hasChecks {
+			n += v.liveDocumentCount()
+			continue
+		}
+		if f.matchingDocumentCount == 0 {
+			continue
+		}
+		for block := range (len(v.docLengths) + 63) / 64 {
+			set := f.blockDocumentBits(block)
+			if v.deletedBitSet != nil {
+				set &^= v.deletedBitSet[block]
+			}
+			if !hasChecks {
+				n += bits.OnesCount64(set)
+				continue
+			}
+			for ; set != 0; set &= set - 1 {
+				if f.passesChecks(v, &query, uint32(64*block+bits.TrailingZeros64(set))) {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
 // documentUpdateTime is a document with the values by which NewestIDs orders documents.
 type documentUpdateTime struct {
 	updateTime int64

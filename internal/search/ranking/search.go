@@ -3,8 +3,6 @@
 package ranking
 
 import (
-	"math"
-
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
@@ -107,6 +105,5 @@ func (v *View) CountHits(p *Plan, filter index.Query, acceptDocument func(id uin
 	if p.isForSeedRanking { // for the ranking Seed, call acceptDocument: the index lacks keywords (see NewestIDs)
 		filter = index.Query{AcceptDocument: acceptDocument}
 	}
-	filter.Limit = math.MaxInt
-	return len(v.searcher.NewestIDs(filter))
+	return v.searcher.CountDocuments(filter)
 }
