@@ -79,6 +79,23 @@ const (
 	unknownAuthorProgramRunBlock BlockKind = 7
 )
 
+const (
+	// maxBlockAge is the time for which the fingerprints of a text are kept.
+	maxBlockAge = 14 * 24 * time.Hour
+
+	// maxAcceptedBlockAge is the time for which fingerprints are kept for which a person vouched. Removed fingerprints
+	// are searched for as long, so that no older fingerprint outlives the vouch for it.
+	maxAcceptedBlockAge = 2 * maxBlockAge
+)
+
+// maxAge returns the time for which blocks of this kind are kept.
+func (k BlockKind) maxAge() time.Duration {
+	if k == acceptedWordsBlock {
+		return maxAcceptedBlockAge
+	}
+	return maxBlockAge
+}
+
 // textFingerprint is a keyed hash, with 48 bits, of a word sequence. Such a hash is also called a print.
 type textFingerprint uint64
 

@@ -210,5 +210,5 @@ func (c *fileCache) readRemovedFingerprintFilter(
 // isFilterExpired reports whether all fingerprints in a filter are too old. The newest one was added at most
 // maxBlockAge after the first.
 func (f Store) isFilterExpired(d *removedFingerprintFilter) bool {
-	return f.Now().Sub(d.startTime) >= 2*maxBlockAge
+	return f.Now().Sub(d.startTime) >= maxAcceptedBlockAge
 }

@@ -31,9 +31,6 @@ const (
 )
 
 const (
-	// maxBlockAge is the time for which the fingerprints of a text are kept.
-	maxBlockAge = 14 * 24 * time.Hour
-
 	maxFileBytes = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
 	// size of a fingerprint file in bytes after the fingerprints of the oldest texts were dropped
 	fileBytesAfterShrinking = 6 << 20
@@ -321,16 +318,16 @@ func readKey(dir *vfs.OS) (*cipherKey, error) {
 	return newCipherKey(b)
 }
 
-// scanBlocks reads a fingerprint file and calls fn for each block that is not older than maxBlockAge, in the order in
-// which the blocks were added. A block contains the labels and fingerprints of one text. The arguments of fn are valid
-// until it returns. If a block cannot be read, scanBlocks returns an error.
+// scanBlocks reads a fingerprint file and calls fn for each block that is not too old (see [BlockKind.maxAge]), in the
+// order in which the blocks were added. A block contains the labels and fingerprints of one text. The arguments of fn
+// are valid until it returns. If a block cannot be read, scanBlocks returns an error.
 func (f Store) scanBlocks(name string, fn func(key *cipherKey, h *blockHeader, sealed, prints []byte) error) error {
 	file, key, size, err := f.openFile(name)
 	if file == nil || err != nil {
 		return err
 	}
 	defer file.Close()
-	oldest := f.Now().Add(-maxBlockAge)
+	now := f.Now()
 	w := newFileReadWindow(io.NewSectionReader(file, headerSize, size-headerSize))
 	defer w.release()
 	var h blockHeader
@@ -352,7 +349,7 @@ func (f Store) scanBlocks(name string, fn func(key *cipherKey, h *blockHeader, s
 		if crc32.Checksum(body, castagnoli) != h.bodyChecksum {
 			return errDamaged
 		}
-		if !h.time.Before(oldest) {
+		if !h.time.Before(now.Add(-h.blockKind.maxAge())) {
 			err = fn(key, &h, body[:h.encryptedLabelsSize], body[h.encryptedLabelsSize:])
 		}
 		if err != nil {
@@ -437,7 +434,8 @@ func (f Store) HasAllIDs(textIDs ...string) bool {
 //
 // If a block that is removed for its size contains fingerprints of a text by others or by an unknown author,
 // dropOldBlocks adds these fingerprints to a Bloom filter. The Bloom filter is needed because a flood of new texts
-// could otherwise make the home forget an earlier text.
+// could otherwise make the home forget an earlier text. Fingerprints for which a person vouched after the text was read
+// are not added, because the Bloom filter could keep them for longer than the vouch is kept.
 func (f Store) dropOldBlocks(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
 	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHeader, sealed, prints []byte) error {
@@ -462,19 +460,36 @@ func (f Store) dropOldBlocks(dir *vfs.OS, name string, key *cipherKey) error {
 		}
 	}
 	contents := [][]byte{key.makeHeader(size)}
-	var dropped []textFingerprint
 	for i, b := range blocks {
-		switch {
-		case isKept[i]:
+		if isKept[i] {
 			contents = append(contents, b.encoded)
-		case b.blockKind == ForeignTextBlock || b.blockKind == UnknownAuthorTextBlock:
-			dropped = b.appendFingerprints(dropped)
 		}
 	}
-	if err := f.addRemovedFingerprints(dir, key, dropped); err != nil {
+	if err := f.addRemovedFingerprints(dir, key, fingerprintsToKeep(blocks, isKept)); err != nil {
 		return err
 	}
 	return vfs.WriteFile(dir, name, slices.Concat(contents...), 0o600)
+}
+
+// fingerprintsToKeep returns the fingerprints of the blocks for which isKept is false, if the blocks describe texts by
+// others or by an unknown author. It leaves out fingerprints for which a person vouched in a later block.
+func fingerprintsToKeep(blocks []storedBlock, isKept []bool) (fingerprints []textFingerprint) {
+	isAccepted := map[textFingerprint]bool{} // whether a block after the current one contains a vouch
+	for i, b := range slices.Backward(blocks) {
+		switch {
+		case b.blockKind == acceptedWordsBlock:
+			for _, p := range b.appendFingerprints(nil) {
+				isAccepted[p] = true
+			}
+		case !isKept[i] && (b.blockKind == ForeignTextBlock || b.blockKind == UnknownAuthorTextBlock):
+			for _, p := range b.appendFingerprints(nil) {
+				if !isAccepted[p] {
+					fingerprints = append(fingerprints, p)
+				}
+			}
+		}
+	}
+	return fingerprints
 }
 
 // storedBlock is a block as it was read from a fingerprint file. A block contains the labels and fingerprints of one

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 )
 
 // A Match lists the earlier texts whose words a text repeats. Each earlier text is represented by its labels, such as
@@ -173,7 +172,7 @@ func isLongEnoughToMatch(text string) (ok bool) {
 // fingerprintsPerBatch fingerprints, findRepeatsInBatch does not examine all texts. The result end is the index of the
 // first text that was not examined, or len(texts).
 func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match, first int) (end int, err error) {
-	var w *writtenTextHashes[textFingerprint] // created with the first block, when the home's key is known
+	var w *writtenTextHashes[textFingerprint] // created by begin, when the home's key is known
 	found := &foundFingerprints{map[textFingerprint]originSet{}, map[originKey]*fingerprintOrigin{}}
 	end = len(texts)
 	begin := func(key *cipherKey) error {
@@ -188,7 +187,7 @@ func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match,
 		w.buildHashFilter()
 		return f.searchRemovedFingerprints(key, w, found)
 	}
-	isDone, err := f.searchIndex(begin, &w, found)
+	isDone, key, err := f.searchIndex(begin, &w, found)
 	if err == nil && !isDone {
 		err = f.scanBlocks(fingerprintsFile, func(key *cipherKey, h *blockHeader, sealed, prints []byte) error {
 			if w == nil {
@@ -199,6 +198,10 @@ func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match,
 			return w.searchBlock(key, h, sealed, prints, found)
 		})
 	}
+	if err == nil && w == nil && key != nil {
+		// All blocks of the file are too old, but removed fingerprints may be newer.
+		err = begin(key)
+	}
 	for p, origins := range found.byFingerprint {
 		for _, i := range w.textIndexesByHash[p] {
 			matches[i].addCommonFingerprint(p, origins)
@@ -207,34 +210,31 @@ func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match,
 	return end, err
 }
 
-// searchIndex searches for the written texts' fingerprints in the index in memory. isDone is false if no index is in
-// memory, so that the file must be scanned. If the file contains a block that is not too old, searchIndex first calls
-// initHashes, which sets w. Otherwise it finds nothing, and the removed fingerprints are not searched either.
+// searchIndex searches for the written texts' fingerprints in the index in memory, and returns the home's key. isDone
+// is false if no index is in memory, so that the file must be scanned. Otherwise searchIndex first calls initHashes,
+// which sets w. The key is nil, and initHashes is not called, if no text's fingerprints were ever added.
 func (f Store) searchIndex(
 	initHashes func(*cipherKey) error,
 	w **writtenTextHashes[textFingerprint],
 	found *foundFingerprints,
-) (isDone bool, err error) {
+) (isDone bool, key *cipherKey, err error) {
 	defer dropOldCaches()
 	c := cacheOfDir(f.Dir)
 	index, key, err := f.lookUpIndex(c)
 	if err != nil || key == nil {
-		return true, err
+		return true, nil, err
 	}
 	if index == nil {
-		return false, nil
-	}
-	oldest := f.Now().Add(-maxBlockAge)
-	if time.Unix(index.newestBlockUnixSeconds.Load(), 0).Before(oldest) {
-		return true, nil
+		return false, key, nil
 	}
 	if err := initHashes(key); err != nil {
-		return true, err
+		return true, key, err
 	}
+	now := f.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for p := range (*w).textIndexesByHash {
-		origins, isVouched := index.findOrigins(p, oldest)
+		origins, isVouched := index.findOrigins(p, now)
 		if isVouched {
 			delete(found.byFingerprint, p)
 		}
@@ -242,7 +242,7 @@ func (f Store) searchIndex(
 			found.add(p, found.origin(o.blockKind, o.labels))
 		}
 	}
-	return true, nil
+	return true, key, nil
 }
 
 // lookUpIndex returns the index of the file with fingerprints, or nil if the file must be scanned, and the home's key.
@@ -277,8 +277,8 @@ func (f Store) findOrBuildIndex(c *fileCache, key *cipherKey, info fs.FileInfo) 
 	// The index lacks the blocks that were too old when the index was built. If the computer's clock was set back since
 	// then, some of these blocks are not too old any more, and the index must be built again. Round removes the
 	// monotonic clock reading from the time, because a change of the clock does not affect this reading.
-	oldest := f.Now().Add(-maxBlockAge).Round(0)
-	isUnusable := c.index != nil && (c.index.key != string(key.key) || oldest.Before(c.index.oldestBlockTime))
+	now := f.Now().Round(0)
+	isUnusable := c.index != nil && (c.index.key != string(key.key) || now.Before(c.index.buildTime))
 	if !c.version.isSame(info) || isUnusable {
 		c.version = fileVersion{info}
 		c.lookupCount = 0
@@ -288,13 +288,13 @@ func (f Store) findOrBuildIndex(c *fileCache, key *cipherKey, info fs.FileInfo) 
 	c.lookupCount++
 	if c.index == nil && c.lookupCount > lookupsBeforeIndexing && !c.cannotBeIndexed {
 		x := newFingerprintIndex(key)
-		x.oldestBlockTime = oldest
+		x.buildTime = now
 		err := f.scanBlocks(fingerprintsFile, x.addBlock)
-		now, statErr := os.Stat(filepath.Join(f.Dir, fingerprintsFile))
+		newInfo, statErr := os.Stat(filepath.Join(f.Dir, fingerprintsFile))
 		switch {
 		case err != nil: // A block is damaged, or a fingerprint has too many origins for a fast index.
 			c.cannotBeIndexed = true
-		case statErr == nil && c.version.isSame(now):
+		case statErr == nil && c.version.isSame(newInfo):
 			c.index = x
 		default: // A block was added during the scan, so it is unknown whether x contains the block.
 			c.lookupCount = 0

@@ -608,31 +608,104 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestVouchOutlivesRemoved reads a long text, and then a person vouches for its middle. If no other text is read
-// meanwhile, the middle must not be reported later, when the vouch is too old, and only the removed fingerprints still
-// contain the middle.
-func TestVouchOutlivesRemoved(t *testing.T) {
-	f, now := newFile(t)
-	middle := "some words that stand in the middle of a very long page"
+// addLongText stores a text of the given beginning and a very long page, whose middle contains the given words, so that
+// the middle is stored only among the removed fingerprints.
+func addLongText(t *testing.T, f Store, beginning, middle string) {
+	t.Helper()
 	filler := strings.Repeat(" x", maxFullyHashedTextBytes)
-	beginning := words(5_000_000, 100)
 	if _, err := f.AddText(ForeignTextBlock, beginning+filler+"\n"+middle+".\n"+filler, "long"); err == nil {
 		t.Fatal("AddText of a long page reports no error")
 	}
 	if got := labelsOf(f, middle, ""); got != "|"+removedFingerprintLabel {
 		t.Fatalf("the middle of the page repeats %q", got)
 	}
-	*now = now.Add(24 * time.Hour)
-	if err := f.AcceptMatchedWords(f.FindRepeats([]string{middle}, nil)...); err != nil {
+}
+
+const middleOfLongText = "some words that stand in the middle of a very long page"
+
+// TestVouchOutlivesRemoved reads a long text, and then a person vouches for its middle. The middle must not be reported
+// later, although the removed fingerprints contain it for longer than other fingerprints are kept. It makes no
+// difference whether other texts are read meanwhile.
+func TestVouchOutlivesRemoved(t *testing.T) {
+	for _, readsOthers := range []bool{false, true} {
+		f, now := newFile(t)
+		addLongText(t, f, words(5_000_000, 100), middleOfLongText)
+		if err := f.AcceptMatchedWords(f.FindRepeats([]string{middleOfLongText}, nil)...); err != nil {
+			t.Fatal(err)
+		}
+		for day := range 30 {
+			if readsOthers {
+				mustAdd(t, f, ForeignTextBlock, words(100*day, 20), "other")
+			}
+			for range 2 * lookupsBeforeIndexing {
+				if got := labelsOf(f, middleOfLongText, ""); got != "|" {
+					t.Errorf("others are read: %t, day %d: the middle of the page repeats %q, with an index: %t",
+						readsOthers, day, got, hasIndex(f))
+				}
+			}
+			*now = now.Add(24 * time.Hour)
+		}
+		if !hasIndex(f) {
+			t.Error("the file was not indexed")
+		}
+	}
+}
+
+// TestVouchBeforeRemoval lets a person vouch for a text, and reads so many other texts almost 14 days later that the
+// fingerprints of the text are removed from the file. The text must not be reported when the vouch is too old. Other
+// words of the same text, for which nobody vouched, must be reported.
+func TestVouchBeforeRemoval(t *testing.T) {
+	f, now := newFile(t)
+	own := "the harbor is closed on the second day of the year"
+	first := mustAdd(t, f, ForeignTextBlock, page+".\n\n"+own+".", "page")
+	if err := f.AcceptMatchedWords(f.FindRepeats([]string{own}, nil)...); err != nil {
 		t.Fatal(err)
 	}
+	*now = now.Add(maxBlockAge - time.Hour)
+	for i := range 210 {
+		mustAdd(t, f, ForeignTextBlock, words(i, 7_000), fmt.Sprint("text ", i))
+	}
+	if f.HasAllIDs(first) {
+		t.Fatal("the flood is too small")
+	}
 	for day := range 30 {
-		for range lookupsBeforeIndexing {
-			if got := labelsOf(f, middle, ""); got != "|" {
-				t.Errorf("day %d: the middle of the page repeats %q, with an index: %t", day, got, hasIndex(f))
-			}
+		if got := labelsOf(f, own, ""); got != "|" {
+			t.Errorf("day %d: what a person vouched for before the flood repeats %q", day, got)
+		}
+		want := "|" + removedFingerprintLabel
+		if day >= 28 {
+			want = "|"
+		}
+		if got := labelsOf(f, page, ""); got != want {
+			t.Errorf("day %d: the first page repeats %q, want %q", day, got, want)
 		}
 		*now = now.Add(24 * time.Hour)
+	}
+}
+
+// TestRemovedWithoutBlocks reads a long text twice within a day. Its beginning and its end are not written again, so
+// they are too old before its middle, which is among the removed fingerprints. The middle must still be found, by a
+// scan and by the index.
+func TestRemovedWithoutBlocks(t *testing.T) {
+	f, now := newFile(t)
+	beginning := words(5_000_000, 100)
+	for range 2 {
+		addLongText(t, f, beginning, middleOfLongText)
+		*now = now.Add(20 * time.Hour)
+	}
+	*now = now.Add(maxBlockAge - 30*time.Hour)
+	for _, text := range []string{beginning, page} {
+		if got := labelsOf(f, text, ""); got != "|" {
+			t.Errorf("%.20q repeats %q", text, got)
+		}
+	}
+	for range 2 * lookupsBeforeIndexing {
+		if got := labelsOf(f, middleOfLongText, ""); got != "|"+removedFingerprintLabel {
+			t.Errorf("the middle of a long page repeats %q, with an index: %t", got, hasIndex(f))
+		}
+	}
+	if !hasIndex(f) {
+		t.Error("the file was not indexed")
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"sync/atomic"
 	"time"
 )
 
@@ -34,12 +33,10 @@ func makeOriginKey(kind BlockKind, labels []string) originKey {
 // contains only the newest block's time. It is a hash table with open addressing: all pairs of a fingerprint are
 // between the slot that its hash selects and the next empty slot.
 type fingerprintIndex struct {
-	key             string // key of the home with which the fingerprints were encrypted
-	slots           []indexSlot
-	usedSlots       int
-	oldestBlockTime time.Time // blocks that are older were left out when the file was read
-
-	newestBlockUnixSeconds atomic.Int64 // time of the newest block of any kind, in seconds since 1970
+	key       string // key of the home with which the fingerprints were encrypted
+	slots     []indexSlot
+	usedSlots int
+	buildTime time.Time // when the file was read; blocks that were too old at this time were left out
 
 	origins       []fingerprintOrigin // by number; number 0 is unused
 	originNumbers map[originKey]uint32
@@ -74,7 +71,6 @@ func newFingerprintIndex(key *cipherKey) *fingerprintIndex {
 
 // addBlock adds the fingerprints of a block. Blocks must be added in the order of the file.
 func (x *fingerprintIndex) addBlock(key *cipherKey, h *blockHeader, encryptedLabels, fingerprintBytes []byte) error {
-	x.newestBlockUnixSeconds.Store(max(x.newestBlockUnixSeconds.Load(), h.time.Unix()))
 	if h.blockKind > acceptedWordsBlock || len(fingerprintBytes) == 0 {
 		return nil
 	}
@@ -183,21 +179,22 @@ func (x *fingerprintIndex) grow() {
 	}
 }
 
-// findOrigins returns the origins of a fingerprint in blocks that are not older than oldest. isAccepted reports whether
-// a person has vouched for the fingerprint in such a block.
+// findOrigins returns the origins of a fingerprint in blocks that are not too old at the time now (see
+// [BlockKind.maxAge]). isAccepted reports whether a person has vouched for the fingerprint in such a block.
 func (x *fingerprintIndex) findOrigins(
 	p textFingerprint,
-	oldest time.Time,
+	now time.Time,
 ) (origins []*fingerprintOrigin, isAccepted bool) {
+	oldest := now.Add(-maxBlockAge)
+	oldestAccepted := now.Add(-maxAcceptedBlockAge)
 	for i := x.firstSlot(p); x.slots[i].originNumber != 0; i = (i + 1) & (len(x.slots) - 1) {
 		s := x.slots[i]
-		if s.fingerprint != p || s.originNumber == retiredOriginNumber ||
-			time.Unix(int64(s.blockUnixSeconds), 0).Before(oldest) {
-			continue
-		}
-		if s.originNumber == acceptedOriginNumber {
-			isAccepted = true
-		} else {
+		blockTime := time.Unix(int64(s.blockUnixSeconds), 0)
+		switch {
+		case s.fingerprint != p, s.originNumber == retiredOriginNumber:
+		case s.originNumber == acceptedOriginNumber:
+			isAccepted = isAccepted || !blockTime.Before(oldestAccepted)
+		case !blockTime.Before(oldest):
 			origins = append(origins, &x.origins[s.originNumber])
 		}
 	}
