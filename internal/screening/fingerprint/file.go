@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,6 +102,9 @@ const maxMiddleTextBytes = 8 << 20
 // addMiddleFingerprints stores fingerprints of the middle of a long text. They are stored without labels in a Bloom
 // filter, which needs little space. If the middle is too long, addMiddleFingerprints records that fingerprints were
 // lost.
+//
+// A vouch by a person would hide the fingerprint in the Bloom filter, although the text is read after the vouch.
+// Therefore addMiddleFingerprints also writes such fingerprints to a block of the file.
 func (f Store) addMiddleFingerprints(text string) error {
 	middle := text[maxFullyHashedTextBytes : len(text)-maxFullyHashedTextBytes]
 	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
@@ -120,9 +124,48 @@ func (f Store) addMiddleFingerprints(text string) error {
 				prints = append(prints, key.encryptWordRunHash(h))
 			},
 		)
-		return f.addRemovedFingerprints(dir, key, prints)
+		if err := f.addRemovedFingerprints(dir, key, prints); err != nil {
+			return err
+		}
+		vouched, err := f.vouchedFingerprints(prints)
+		if err != nil || len(vouched) == 0 {
+			return err
+		}
+		b, id := key.appendBlock(nil, UnknownAuthorTextBlock, f.Now(), []string{removedFingerprintLabel}, vouched)
+		return f.appendBlockTo(dir, fingerprintsFile, key, []encodedBlock{{b, id, UnknownAuthorTextBlock}})
 	})
 	return err
+}
+
+// vouchedFingerprints returns those of the given fingerprints for which a person vouched, sorted and without
+// duplicates. It leaves out a fingerprint if a later block of the file contains it as the fingerprint of a text by
+// others or by an unknown author.
+func (f Store) vouchedFingerprints(fingerprints []textFingerprint) (vouched []textFingerprint, err error) {
+	isVouched := map[textFingerprint]bool{}
+	err = f.scanBlocks(fingerprintsFile, func(_ *cipherKey, h *blockHeader, _, prints []byte) error {
+		if h.blockKind > acceptedWordsBlock {
+			return nil
+		}
+		for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
+			p := decodeFingerprint(prints)
+			if h.blockKind == acceptedWordsBlock {
+				isVouched[p] = true
+			} else {
+				delete(isVouched, p)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range fingerprints {
+		if isVouched[p] {
+			vouched = append(vouched, p)
+		}
+	}
+	slices.Sort(vouched)
+	return slices.Compact(vouched), nil
 }
 
 // unwrittenFileBlock contains the labels and fingerprints of one text that will be added to a file.
@@ -435,45 +478,51 @@ func (f Store) HasAllIDs(textIDs ...string) bool {
 // If a block that is removed for its size contains fingerprints of a text by others or by an unknown author,
 // dropOldBlocks adds these fingerprints to a Bloom filter. The Bloom filter is needed because a flood of new texts
 // could otherwise make the home forget an earlier text. Fingerprints for which a person vouched after the text was read
-// are not added, because the Bloom filter could keep them for longer than the vouch is kept.
+// are not added, because the Bloom filter could keep them for longer than the vouch is kept. If a person vouched for a
+// fingerprint before the text was read, dropOldBlocks deletes this vouch, because a vouch would also hide the
+// fingerprint in the Bloom filter, which does not say when a text was read.
 func (f Store) dropOldBlocks(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
 	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHeader, sealed, prints []byte) error {
-		blocks = append(blocks, storedBlock{h.blockKind, slices.Concat(h.encoded, sealed, prints), len(prints)})
+		blocks = append(blocks, storedBlock{h.blockKind, h.time, slices.Concat(h.encoded, sealed, prints), len(prints)})
 		return nil
 	})
 	if err != nil { // The file is damaged. Keep only the blocks before the damage, which were read.
 		f.renameDamagedFile(dir, name, lossReason(name, err))
 	}
-	size := int64(headerSize)
+	size := headerSize
 	isKept := make([]bool, len(blocks))
 	for _, isLasting := range []bool{true, false} {
 		for i, b := range slices.Backward(blocks) {
 			if b.isLastToRemove() != isLasting {
 				continue
 			}
-			if size+int64(len(b.encoded)) > fileBytesAfterShrinking {
+			if size+len(b.encoded) > fileBytesAfterShrinking {
 				break
 			}
 			isKept[i] = true
-			size += int64(len(b.encoded))
+			size += len(b.encoded)
 		}
 	}
-	contents := [][]byte{key.makeHeader(size)}
-	for i, b := range blocks {
-		if isKept[i] {
-			contents = append(contents, b.encoded)
-		}
-	}
-	if err := f.addRemovedFingerprints(dir, key, fingerprintsToKeep(blocks, isKept)); err != nil {
+	removed := fingerprintsToKeep(blocks, isKept)
+	if err := f.addRemovedFingerprints(dir, key, slices.Collect(maps.Keys(removed))); err != nil {
 		return err
 	}
-	return vfs.WriteFile(dir, name, slices.Concat(contents...), 0o600)
+	contents := make([]byte, headerSize, size)
+	for i := range blocks {
+		if isKept[i] {
+			contents = append(contents, blocks[i].withoutOldVouches(key, i, removed)...)
+		}
+	}
+	copy(contents, key.makeHeader(int64(len(contents))))
+	return vfs.WriteFile(dir, name, contents, 0o600)
 }
 
 // fingerprintsToKeep returns the fingerprints of the blocks for which isKept is false, if the blocks describe texts by
-// others or by an unknown author. It leaves out fingerprints for which a person vouched in a later block.
-func fingerprintsToKeep(blocks []storedBlock, isKept []bool) (fingerprints []textFingerprint) {
+// others or by an unknown author. It leaves out fingerprints for which a person vouched in a later block. The value for
+// a fingerprint is the index of the last such block that contains the fingerprint.
+func fingerprintsToKeep(blocks []storedBlock, isKept []bool) (lastBlockIndexes map[textFingerprint]int) {
+	lastBlockIndexes = map[textFingerprint]int{}
 	isAccepted := map[textFingerprint]bool{} // whether a block after the current one contains a vouch
 	for i, b := range slices.Backward(blocks) {
 		switch {
@@ -483,21 +532,38 @@ func fingerprintsToKeep(blocks []storedBlock, isKept []bool) (fingerprints []tex
 			}
 		case !isKept[i] && (b.blockKind == ForeignTextBlock || b.blockKind == UnknownAuthorTextBlock):
 			for _, p := range b.appendFingerprints(nil) {
-				if !isAccepted[p] {
-					fingerprints = append(fingerprints, p)
+				if _, isListed := lastBlockIndexes[p]; !isListed && !isAccepted[p] {
+					lastBlockIndexes[p] = i
 				}
 			}
 		}
 	}
-	return fingerprints
+	return lastBlockIndexes
 }
 
 // storedBlock is a block as it was read from a fingerprint file. A block contains the labels and fingerprints of one
 // text.
 type storedBlock struct {
 	blockKind        BlockKind
+	addedTime        time.Time
 	encoded          []byte
 	fingerprintsSize int // length in bytes of the fingerprints at the end of encoded
+}
+
+// withoutOldVouches returns the encoded block. If the block records that a person vouched for words, the result lacks
+// those fingerprints that a later block contained, which is about to be removed. blockIndex is the index of the block,
+// and removed contains the index of the later block.
+func (b *storedBlock) withoutOldVouches(key *cipherKey, blockIndex int, removed map[textFingerprint]int) []byte {
+	if b.blockKind != acceptedWordsBlock {
+		return b.encoded
+	}
+	all := b.appendFingerprints(nil)
+	remaining := slices.DeleteFunc(slices.Clone(all), func(p textFingerprint) bool { return removed[p] > blockIndex })
+	if len(remaining) == len(all) {
+		return b.encoded
+	}
+	encoded, _ := key.appendBlock(nil, b.blockKind, b.addedTime, nil, remaining)
+	return encoded
 }
 
 // isLastToRemove reports whether dropOldBlocks removes this block from the file only after all other blocks.

@@ -683,6 +683,57 @@ func TestVouchBeforeRemoval(t *testing.T) {
 	}
 }
 
+// TestTextReadAfterVouch lets a person vouch for some words, and reads a foreign text with these words afterwards. The
+// text must be reported for at least 14 days, also if its fingerprints are only among the removed fingerprints: because
+// many other texts were read, or because the words are in the middle of a very long page. Other words of the same vouch
+// must not be reported.
+func TestTextReadAfterVouch(t *testing.T) {
+	for _, isLong := range []bool{false, true} {
+		f, now := newFile(t)
+		own := "the harbor is closed on the second day of the year"
+		mustAdd(t, f, ForeignTextBlock, middleOfLongText+".\n\n"+own+".", "page")
+		if err := f.AcceptMatchedWords(f.FindRepeats([]string{own + ".\n\n" + middleOfLongText}, nil)...); err != nil {
+			t.Fatal(err)
+		}
+		*now = now.Add(48 * time.Hour)
+		want := "|" + removedFingerprintLabel
+		if isLong {
+			addLongText(t, f, words(5_000_000, 100), middleOfLongText)
+		} else {
+			second := mustAdd(t, f, ForeignTextBlock, middleOfLongText, "second")
+			for i := range 210 {
+				mustAdd(t, f, ForeignTextBlock, words(i, 7_000), fmt.Sprint("text ", i))
+			}
+			if f.HasAllIDs(second) {
+				t.Fatal("the flood is too small")
+			}
+			want = "|" + removedFingerprintLabel
+		}
+		for day := range 14 {
+			for range 2 * lookupsBeforeIndexing {
+				if got := labelsOf(f, middleOfLongText, ""); got != want {
+					t.Errorf(
+						"a long page: %t, day %d after reading: the words repeat %q, want %q",
+						isLong,
+						day,
+						got,
+						want,
+					)
+				}
+				if got := labelsOf(f, own, ""); got != "|" {
+					t.Errorf(
+						"a long page: %t, day %d: the words that were read before the vouch repeat %q",
+						isLong,
+						day,
+						got,
+					)
+				}
+			}
+			*now = now.Add(24*time.Hour - time.Minute)
+		}
+	}
+}
+
 // TestRemovedWithoutBlocks reads a long text twice within a day. Its beginning and its end are not written again, so
 // they are too old before its middle, which is among the removed fingerprints. The middle must still be found, by a
 // scan and by the index.
