@@ -207,13 +207,18 @@ func (m *Memory) Summary(ctx context.Context) (Summary, error) {
 
 // Newest returns one page of the entries that match the filter f, most recently written first. total is the number of
 // all entries that match. If the whole store is one file, and if f contains only conditions on kind, project, tag and
-// creation time, Newest reads only the entries of the page. Otherwise it reads more entries.
+// creation time, Newest reads only the entries of the page. The same is true for other labels if the memory has an
+// index. Otherwise Newest reads more entries.
 func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	end, err := store.PageEnd(offset, limit)
 	if err != nil {
 		return nil, 0, err
 	}
 	if p := m.capabilities.Pager; p != nil {
+		page, total, ok, err := m.newestFromIndex(ctx, f, offset, end)
+		if ok || err != nil {
+			return page, total, err
+		}
 		return p.Newest(ctx, f, offset, end-offset)
 	}
 	return store.Newest(ctx, m.store, f, offset, limit)

@@ -264,6 +264,12 @@ func snapshotFilterPart(f store.Filter) (part store.Filter, isWholeFilter bool) 
 	return part, len(part.Terms) == len(f.Terms) && part.After.Equal(f.After) && part.Before.Equal(f.Before)
 }
 
+// IsSnapshotFilter reports whether a snapshot alone can decide which entries a filter selects.
+func IsSnapshotFilter(f store.Filter) bool {
+	_, isWholeFilter := snapshotFilterPart(f)
+	return isWholeFilter
+}
+
 // clampedNanoseconds returns a time in nanoseconds since 1970. A time outside the range of int64 becomes the nearest
 // value in the range.
 func clampedNanoseconds(t time.Time) int64 {

@@ -436,7 +436,7 @@ func (d *DB) Newest(
 	f store.Filter,
 	offset, limit int,
 ) (page []store.Entry, total int, err error) {
-	if _, all := snapshotFilterPart(f); !all {
+	if !IsSnapshotFilter(f) {
 		return store.Newest(ctx, d, f, offset, limit)
 	}
 	err = d.withState(ctx, func(st *state) {
