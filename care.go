@@ -259,9 +259,10 @@ func (m *Memory) requireLog() (*logstore.DB, error) {
 }
 
 // Recover reads the undamaged part of a store, and writes it to a new file. The parameter path is the path of the
-// damaged file, and the parameter out is the path of the new file. The damaged file is not changed. Each change
-// contains whole entries, so that a lost change affects only the entries that it wrote. The history in the new file
-// begins after the last lost change.
+// damaged file, and the parameter out is the path of the new file. The damaged file is not changed. A damaged change
+// cannot be read and is missing in the new file. Each change contains whole entries, so that only the entries that it
+// wrote are affected. The new file contains the last state of all other entries, but their history only after the last
+// damaged change.
 func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, error) {
 	opts := o.orDefault()
 	return logstore.RecoverStore(ctx, path, out, opts.logOptions())

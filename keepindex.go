@@ -58,7 +58,7 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 	if err := d.Checkpoint(ctx); err != nil {
 		return err
 	}
-	// ErrDerivedFile means that another process is writing, so leave the file to the next call
+	// ErrDerivedFileNotWritten means that another process is writing, so leave the file to the next call.
 	if err := m.saveIndexIfStale(ctx, d, missingEntriesLimitAtStart); err != nil &&
 		!errors.Is(err, logstore.ErrDerivedFileNotWritten) {
 		return err
@@ -279,9 +279,9 @@ func (m *Memory) MakeIndex(ctx context.Context) error {
 	return err
 }
 
-// startIndexFiller starts to index entries while they are being written, if the store is empty. It returns true if it
-// has started this indexing. It returns false if the store contains entries, if such indexing already runs, or if an
-// index exists or is being built.
+// startIndexFiller prepares an empty store for many new entries: from now on, entries are indexed while they are
+// written. It returns true if it has started this. It returns false if the store contains entries, or if the memory
+// already collects or indexes changes.
 func (m *Memory) startIndexFiller(ctx context.Context, d *logstore.DB) (bool, error) {
 	if err := m.buildMu.LockContext(ctx); err != nil {
 		return false, err

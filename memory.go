@@ -80,9 +80,9 @@ func (m *Memory) Watch(fn func(Event)) (stop func(), err error) {
 }
 
 // Capabilities returns the optional interfaces of the memory, for [CapabilitiesOf]. The memory itself implements
-// DryRunner. It also implements Committer and Checker if the store supports them. Therefore changes are screened by
-// [Options.Screen]. The history is wrapped by [Options.History]. All other interfaces come from the store below the
-// memory.
+// DryRunner. It implements Committer if the store does, so that [Options.Screen] screens the changes. It implements
+// Checker if the store does or has a log. If [Options.History] is set, it wraps the history. All other interfaces come
+// from the store below the memory.
 func (m *Memory) Capabilities() Capabilities {
 	c := m.capabilities
 	c.DryRunner = m

@@ -69,12 +69,13 @@ type restoreRun struct {
 	report RestoreReport
 }
 
-// Restore restores brains (memories) with the same entries, IDs, versions, change numbers, history and hash chain. Each
-// directory is either a [Cluster.Backup] target or the cache of a node that is not running. If several directories
-// contain a brain, Restore uses the newest undamaged file. It checks each file first. It writes nothing if the cluster
-// already has a selected brain in a different state. If o.Tenant is empty, it also writes nothing if the cluster has a
-// brain that was not selected. After an interruption, the same call continues the restore. No other process should
-// write in the meantime.
+// Restore restores brains (memories) with the same entries, IDs, versions, change numbers, history and hash chain. The
+// options o select brains. Each directory is either a [Cluster.Backup] target or the cache of a node that is not
+// running. If several directories contain a brain, Restore uses the newest undamaged file. It checks each file first.
+//
+// Restore writes nothing if the cluster already has one of the selected brains, and this brain's state differs from the
+// file. If o.Tenant is empty, the cluster must not have brains that were not selected, or Restore writes nothing. After
+// an interruption, the same call continues the restore. No other process should write in the meantime.
 func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) (RestoreReport, error) {
 	r := &restoreRun{cluster: c, options: o}
 	if r.options.Progress == nil {

@@ -300,7 +300,8 @@ func (b *bestEntries) add(x rankedEntry) bool {
 	return true
 }
 
-// ranksTooLow reports whether add would not add the entry, because the better entries fill the budget.
+// ranksTooLow reports whether the function add would not keep the entry x. This is the case if the entries in b already
+// fill the budget, and each of them ranks higher than x.
 func (b *bestEntries) ranksTooLow(x *rankedEntry) bool {
 	return b.contentBytes/4 > b.tokenBudget && compareByRank(x, &b.heap[0]) > 0
 }

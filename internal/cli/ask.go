@@ -60,8 +60,9 @@ func requireYes(reply string) error {
 }
 
 // confirmStoringSecret handles the error of a call that was refused because a text looks like a secret. It asks the
-// person whether to store the text, and returns true if the call must be repeated. Without a terminal, it returns an
-// error that names the flag for this. It returns any other error unchanged.
+// person whether to store the text anyway. If the person agrees, it returns true, and the caller must repeat the call.
+// If the person does not agree, or if there is no terminal, it returns an error that names the flag --allow-secret. It
+// returns any other error unchanged.
 func (mem *lazyMemory) confirmStoringSecret(err error) (bool, error) {
 	found, ok := errors.AsType[*verb.SecretError](err)
 	if !ok {

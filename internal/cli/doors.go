@@ -97,8 +97,9 @@ func (mem *lazyMemory) newHTTPHandler(
 	return mux
 }
 
-// newHandlerWithoutMemory returns a handler that describes the API and contains no memory. It is used if all tokens
-// that the guard accepts belong to tenants.
+// newHandlerWithoutMemory returns an HTTP handler that describes the API but serves no memory. It is used if all
+// accepted tokens belong to tenants, each of which has a memory and a handler of its own. The handler itself accepts no
+// token.
 func (mem *lazyMemory) newHandlerWithoutMemory(g auth.RequestGuard) http.Handler {
 	none := &verb.Workspace{Now: mem.env.Now, Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
 		return nil, oxbow.ErrNotFound

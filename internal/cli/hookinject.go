@@ -94,7 +94,7 @@ func (t contextInjector) isInjectionSwitchedOff() bool {
 // for the file in the directory home, in the project of the session's directory dir, and in the project that contains
 // the hook's working directory.
 func (env *environment) isFeatureSwitchedOff(switchFileName, home, dir string) bool {
-	// Ignore the error: without the working directory, only the session's directory is examined.
+	// Ignore the error: without the working directory, its project is not searched.
 	wd, _ := env.absolutePath(".")
 	return injection.FindInjectionOffFile(switchFileName, home, dir, wd) != ""
 }

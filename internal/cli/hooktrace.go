@@ -191,8 +191,8 @@ func (finder *homeFinder) isStoreModified(home string, e *session.Event) bool {
 const maxCommandTime = 10 * time.Minute
 
 // lastHookReportTime returns the time of the session's last hook report, which is the modification time of the
-// session's report file. It returns the event's time minus maxCommandTime if the report is older than this, if the
-// report is not before the event, or if the file cannot be read.
+// session's report file. This time must be before the event e, but by less than maxCommandTime. Otherwise, or if the
+// file cannot be examined, lastHookReportTime returns the event's time minus maxCommandTime.
 func lastHookReportTime(home string, e *session.Event) time.Time {
 	since := e.Time.Add(-maxCommandTime)
 	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.FilePath(e.Client, e.Session)

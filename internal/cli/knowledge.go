@@ -27,8 +27,9 @@ func (mem *lazyMemory) loadProvenanceData() verb.ProvenanceData {
 	return k
 }
 
-// openFingerprints returns the fingerprints of the texts that the home's sessions have read. It returns nil if the
-// home lacks fingerprints.
+// openFingerprints returns the Store for the fingerprints of the texts that the home's sessions have read. The Store
+// may be empty. The result is nil if the home's spool directory fails its safety check, or if there is neither a home
+// with an archive nor a state directory.
 func (finder *homeFinder) openFingerprints() *fingerprint.Store {
 	if home := finder.servedHome.Load(); home != nil {
 		if ownership.CheckSpoolDir(*home) != nil {
@@ -45,11 +46,11 @@ func (finder *homeFinder) openFingerprints() *fingerprint.Store {
 	return nil
 }
 
-// cacheServerHome remembers the home of a server that has opened the home's memory, so that the server does not look
-// for its home again in each request. The server keeps this memory open, so it cannot change to another home. As long
-// as the store does not exist, the home may still get another layout, so cacheServerHome remembers nothing. If the
-// home cannot have an archive of sessions, cacheServerHome remembers this. Any other error may be temporary, so the
-// next request looks for the home again.
+// cacheServerHome remembers the directory of the server's home, so that the server does not search for it in each
+// request. The server has opened the memory of this home and keeps it open, so the directory cannot change.
+// cacheServerHome remembers nothing while the home has no store, because its layout is then not final. If the home's
+// layout cannot have an archive of sessions, cacheServerHome remembers this. Any other error may be temporary, so the
+// next request searches again.
 func (finder *homeFinder) cacheServerHome() {
 	if finder.servedHome.Load() != nil || finder.hasNoServedHome.Load() {
 		return

@@ -149,9 +149,9 @@ func (mem *lazyMemory) fillSetupInput(in *clients.SetupIn) (err error) {
 	return nil
 }
 
-// toolsWithoutConfirmation returns the tools that may run without asking the person in a home of another layout. These
-// are all tools that a server of the home may list. hasNonOxbowLayout is false if the home has oxbow's own layout, or
-// if it cannot be opened.
+// toolsWithoutConfirmation returns the tools that a client may call without asking the person first. It is for homes
+// with a layout other than oxbow's own. These tools are all tools that a server of such a home may list.
+// hasNonOxbowLayout is false if the home has oxbow's own layout, or if it cannot be opened.
 func (mem *lazyMemory) toolsWithoutConfirmation() (names []string, hasNonOxbowLayout bool) {
 	d, other, err := mem.finder.detectLayout()
 	if err != nil || !other {
@@ -167,7 +167,8 @@ func (mem *lazyMemory) toolsWithoutConfirmation() (names []string, hasNonOxbowLa
 	}
 	tools := serverTools(h, sets)
 	if mayUseMemory(h) {
-		// A server lists these tools only in a working tree, or if profiles exist, or if programs may be started.
+		// Add the tools that a server lists only under some conditions, for example if profiles exist. The conditions
+		// may be met later.
 		more := append(
 			sets.SelectTools(annotations.AnnotationTools()),
 			sets.SelectTools(profiles.SubAgentTools(nil))...)

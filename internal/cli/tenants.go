@@ -73,8 +73,9 @@ func (t *tenantHomeManager) newHandler(ctx context.Context, metadataHandler http
 	return s, nil
 }
 
-// signedInTenant returns the name of the tenant (one of the server's users) for which the request's browser is signed
-// in. It returns "" if the browser is not signed in.
+// signedInTenant returns the name of the tenant (one of the server's users) to whom the request belongs. The browser
+// must be signed in for the tenant, or the tenant's sessions must know the browser. Otherwise signedInTenant returns
+// "".
 func (t *tenantHomeManager) signedInTenant(w http.ResponseWriter, r *http.Request) string {
 	name, isSignedIn := web.FindRequestTenant(w, r, t.server.guard.Tokens)
 	s := t.sessionsByTenant[name]

@@ -15,9 +15,9 @@ import (
 // verbFunc is the type of the functions that implement verbs.
 type verbFunc[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// setUpVerbCommand makes the command c call the function verb and print the result with the function show. The input of
-// verb has the type In. The command's flags set fields of the input. The parameter fillFromArgs is a function that sets
-// further fields from the arguments on the command line.
+// setUpVerbCommand makes the command c call a verb and print its result. The argument verb is the function that
+// implements the verb, and its input has the type In. The command's flags set fields of the input. The function
+// fillFromArgs sets further fields from the arguments on the command line. The function show prints the result.
 func setUpVerbCommand[In, Out any](
 	mem *lazyMemory,
 	c *cobra.Command,
@@ -146,7 +146,7 @@ func callVerbRawError[In, Out any](
 }
 
 // checkInputTexts returns an error if a text in the input of a verb is not valid UTF-8, or if a required text is empty.
-// The argument in is a pointer to this input. The list params describes the fields to check.
+// The list params describes the fields to check. The argument called in is a pointer to the input.
 func checkInputTexts(params []verb.Param, in any) error {
 	for _, p := range params {
 		if err := p.CheckValue(in, p.Name); err != nil {

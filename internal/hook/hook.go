@@ -293,9 +293,9 @@ func (r CallReport) NeedsContextWithFirstPrompt() bool {
 	return c.Hook.NeedsStartContextAtPrompt
 }
 
-// ForgetsContextOnResume reports whether a client does not store the context from a session's start in the
-// conversation, so that a resumed session needs the context again. An example is opencode: its plug-in adds the context
-// to the system prompt, which opencode does not store.
+// ForgetsContextOnResume reports whether a resumed session of this client needs the context from its start again. The
+// client then does not store this context together with the conversation. For example, opencode's plug-in adds the
+// context to the system prompt, which opencode does not store.
 func ForgetsContextOnResume(client string) bool {
 	c, _ := clientfile.FindEventClient(client)
 	return c.Hook.ForgetsSessionStartContext

@@ -88,7 +88,8 @@ func (m *labelEvidenceModel) addLabelValue(value string) {
 	}
 }
 
-// isTooCommonWord reports whether a folded word is too short or too frequent to count as evidence.
+// isTooCommonWord reports whether a word is too short or too frequent to show that two texts are about the same
+// subject. The word must be in the form in which the index stores words, for example in lower case.
 func isTooCommonWord(word string) bool {
 	return len(word) < 3 || analysis.IsStopWord(word)
 }

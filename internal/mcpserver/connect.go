@@ -91,8 +91,8 @@ func (v *clientService) openServer(name string) (*mcp.Server, error) {
 		no := false
 		destructive := t.Destructive
 		// Allow additional properties. Otherwise, a client that checks arguments against the schema would reject some
-		// arguments that the verb accepts. For an unknown argument, the model would not see the explanation of the
-		// verb.
+		// arguments that the verb accepts. If an argument is unknown to the verb, the client would reject it, too, and
+		// the model would not see the verb's error message, which explains the mistake.
 		input := *t.Input
 		input.AdditionalProperties = nil
 		m.AddTool(&mcp.Tool{

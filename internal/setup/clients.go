@@ -546,10 +546,11 @@ func putServer(knownPrograms oxbowPrograms, t, docWithoutOxbow *tomlDocument, se
 	return t.setFields(serverFields, "mcp_servers", programName)
 }
 
-// removeServer removes the table of oxbow's server from the document t. The document docWithoutOxbow contains the file
-// without oxbow. If docWithoutOxbow has a table with the same name, removeServer does not remove the table from t, but
-// gives it the program and the arguments that it has in docWithoutOxbow. It keeps a table that a person wrote. Such a
-// table runs another program, or names oxbow without its absolute path.
+// removeServer removes the table of oxbow's server from t, the document with a client's settings. The document
+// docWithoutOxbow contains the settings from before oxbow was set up. If it already has a table with the name of
+// oxbow's server, removeServer restores the program and the arguments of this table in t, and removes the settings that
+// the table did not have. removeServer keeps a table that a person wrote: its program is another one, or is not an
+// absolute path.
 func removeServer(knownPrograms oxbowPrograms, t, docWithoutOxbow *tomlDocument) error {
 	current, ok := readTOMLServer(t)
 	if !ok || !knownPrograms.isServerEntry(current) {

@@ -379,7 +379,8 @@ func (s *Status) lacksServer() bool {
 	return s.canHaveServers && s.choices != nil && !s.choices.NoMCP && len(s.ServerEntries) == 0
 }
 
-// lacksHooks reports whether setup with the same options would write hooks, but no file contains them.
+// lacksHooks reports whether the client's hooks are missing: oxbow setup, with the options with which the client was
+// set up, would now write hooks, and no file that it would change contains a hook of oxbow.
 func (in *Inspection) lacksHooks(s *Status) bool {
 	wouldWrite := false
 	for _, change := range in.planRepeatedSetup(s) {

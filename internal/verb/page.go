@@ -153,12 +153,12 @@ func (c *hitCost) setTurnCost(h *Entry) {
 }
 
 // cutToBudget shortens the answer out so that it has at most maxTokens tokens. It keeps as many hits with snippets as
-// fit. With the remaining tokens, it replaces snippets by whole contents, beginning with the best hits, and then adds
-// the turns around the hits. The list contents has the content of each hit. If the answer is still too long, for
-// example because of notes, cutToBudget removes turns, contents and hits again.
+// fit. With the remaining tokens, it replaces snippets by whole contents, beginning with the best hits. Then it adds
+// the conversation's turns around a hit. The list contents has the content of each hit. If the answer is still too
+// long, for example because of notes, cutToBudget removes turns, contents and hits again.
 //
-// If no hit fits, the answer contains only a note which says that the budget is too small. If keepAllHits is set, no
-// hit is removed, even if the answer is too long.
+// If no hit fits, the answer lists no hits, and its field EmptyReasons says that the budget is too small. If
+// keepAllHits is set, no hit is removed, even if the answer is too long.
 func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits bool) {
 	all := len(out.Hits)
 	notes := out.Notes

@@ -476,7 +476,8 @@ func (m *wordMatcher) mayBeTerm(word string) bool {
 
 // isMatch reports whether a word in lower case matches a term.
 func (m *wordMatcher) isMatch(word string) bool {
-	// Look at the first byte before the map, because most words begin like no term.
+	// First compare the word's first byte with those of the terms. Most words differ in this byte, and need not be
+	// looked up in the map.
 	isTerm := m.firstBytes[word[0]] && m.terms[word]
 	return isTerm || (m.termFinder != nil && m.termFinder.SearchesForWord(word))
 }

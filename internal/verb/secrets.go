@@ -186,7 +186,7 @@ type FoundSecret struct {
 }
 
 // FindTextSecrets returns the secrets in a text. textKind is the kind of text, for the field TextKind of the results.
-// The field Line is set only for contents and files.
+// The field Line is set only if the text is a content, a profile or a file.
 func FindTextSecrets(textKind, text string) (foundSecrets []FoundSecret) {
 	hasLines := slices.Contains([]string{"content", "profile", "file"}, textKind)
 	for _, f := range screen.FindSecrets(text) {

@@ -133,11 +133,10 @@ func (s *SeenEntries) RecordWrite(before, after oxbow.Entry) {
 	}
 }
 
-// writtenEntry returns the entry that is recorded as seen after the session has written the entry. The result is the
-// entry in the parameter storedEntry, but its content is the text that the session knows. If the parameter content is
-// not empty, it is this text. If content is empty, the write did not change the text, and the text is the content that
-// the session had seen before. writtenEntry returns the zero entry if s is nil, or if content is empty and the session
-// has not seen the entry.
+// writtenEntry returns the entry to record as known to the session after the session has written the entry. It is
+// storedEntry with the text that the session knows. If the parameter content is not empty, it is the text that the
+// session wrote. If content is empty, the session did not change the text, and knows the text that it saw before.
+// writtenEntry returns the zero entry if s is nil, or if content is empty and the session has not seen the entry.
 func (s *SeenEntries) writtenEntry(storedEntry oxbow.Entry, content string) oxbow.Entry {
 	if s == nil {
 		return oxbow.Entry{}
@@ -176,10 +175,10 @@ func (s *SeenEntries) SeenVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 // aliases or labels of storedEntry. If s is nil, the result is newEntry.
 //
 // MergeUnseenChanges refuses the write with an error that matches [oxbow.ErrConflict] in two cases. Either somebody
-// else has changed the same lines as the session, or the session would replace a text that it has not seen. A text that
-// only tools of this home have written need not have been seen (see [WrittenTexts]). The error contains the present
-// text of the entry. After that, this text counts as seen. An exception is a text of more than maxMergeErrorTextBytes
-// bytes, which is not in the error.
+// else has changed the same lines as the session, or the session would replace a text that it has not seen. The second
+// case does not apply to a text that only tools of this memory have written (see [WrittenTexts]). The error contains
+// the present text of the entry, and this text counts as seen from then on. If the text has more than
+// maxMergeErrorTextBytes bytes, the error does not contain it, and the text does not count as seen.
 func (s *SeenEntries) MergeUnseenChanges(storedEntry, newEntry oxbow.Entry) (oxbow.Entry, error) {
 	if s == nil {
 		return newEntry, nil

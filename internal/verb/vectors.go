@@ -22,9 +22,9 @@ type Vectors struct {
 }
 
 // addVectorRanking sets q.Second, so that the query q ranks hits by vectors as well as by words. The caller must call
-// the returned function after the query. This function returns notes about entries without vectors. If v is nil, or if
-// the query asks for an earlier state of the memory, addVectorRanking does not change the query, and the function
-// returns nil. Earlier states are ranked only by words.
+// the returned function after the query. The returned function returns notes about entries without vectors. If v is
+// nil, or if the query asks for an earlier state of the memory, addVectorRanking does not change the query, and the
+// returned function returns no notes. Earlier states are ranked only by words.
 func (v *Vectors) addVectorRanking(q *oxbow.Query) func() []Note {
 	if v == nil || q.AsOf != 0 {
 		return func() []Note { return nil }

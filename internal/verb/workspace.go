@@ -146,7 +146,8 @@ func (w *Workspace) FormatDate(t time.Time) string {
 	return t.In(w.CurrentTime().Location()).Format("2006-01-02 15:04")
 }
 
-// NoteText returns a note as it is worded for this interface.
+// NoteText returns a note in the words of the interface for which w answers, such as the command line. Commands in the
+// note are rewritten so that they work with the home of w.
 func (w *Workspace) NoteText(n Note) string {
 	words := w.Words
 	if words == nil {
@@ -304,9 +305,10 @@ func OpenOnFirstUse(
 	return openOnce, closeFn
 }
 
-// Tidier returns the layout home as a [Tidier], which can shorten the files of the home. The argument access says
-// whether the caller reads or writes. ok is false if the home has oxbow's own layout or does not implement Tidier. If
-// the caller sees only a part of the memory, w.Home is nil and ok is false, because the files contain the whole memory.
+// Tidier returns the home as a [Tidier], which can shorten the files of a home with another system's layout. The
+// argument access says whether the caller reads or writes. ok is false if the home has oxbow's own layout or its layout
+// does not implement Tidier. ok is also false if the caller may see only a part of the memory, because the files
+// contain all of it.
 func (w *Workspace) Tidier(access MemoryAccess) (t Tidier, ok bool, err error) {
 	home, err := w.layoutHome(access)
 	if err != nil || home == nil {

@@ -108,9 +108,10 @@ func saveEdit(c *pageRequest) (pageReply, error) {
 	return redirectToSavedEntry(out), err
 }
 
-// conflictPage returns the page that is shown if somebody else changed the entry while a person edited it. Its form
-// contains the text that the person typed. Saving the form replaces the version that the page shows. If a newer version
-// exists by then, the page is shown again.
+// conflictPage returns the page that is shown if somebody else changed the entry while a person edited it. The page
+// shows the stored text, its differences from the person's text, and, if possible, a text with both changes, which the
+// person may save. The page's form contains the text that the person typed. If the person saves the form, this text
+// replaces the stored version. If there is a newer version by then, the page is shown again.
 func (c *pageRequest) conflictPage(current verb.Entry, typedValues formValues, baseVersion uint64) pageWithNavigation {
 	mine, theirs := typedValues, entryFormValues(current)
 	was, gone, err := c.entryContentAt(current.Name, baseVersion)

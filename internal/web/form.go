@@ -89,7 +89,9 @@ func (t formValues) updateUneditedFields(baseValues, currentValues formValues) f
 	return out
 }
 
-// setRememberArgs sets the arguments of remember for the fields that differ from baseValues.
+// setRememberArgs sets the fields of the input in for those form fields that differ from baseValues. The input is for
+// the verb remember. A field that is now empty is added to in.PartsToClear. The error is a *oxbow.InvalidError if the
+// confidence is not a number.
 func (t formValues) setRememberArgs(in *verb.RememberIn, baseValues formValues) error {
 	if !t.isUnchanged(baseValues, "content") {
 		in.Content = t["content"]

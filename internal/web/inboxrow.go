@@ -30,7 +30,8 @@ const proposalStateOpen = "open"
 // was undone.
 func isUndecided(state string) bool { return state == proposalStateOpen || state == "undone" }
 
-// noDecisionRightNotice says why this browser may not decide, or returns nil if it may.
+// noDecisionRightNotice returns a notice which says why this browser may not decide about the notes and proposals that
+// wait for a person. It returns nil if the browser may decide.
 func (c *pageRequest) noDecisionRightNotice() g.Node {
 	switch {
 	case c.view.Rights.ReadOnly:

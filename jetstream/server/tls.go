@@ -132,7 +132,8 @@ func (s *Server) ClientOptions() []nats.Option {
 	if opts == nil || !isUnspecified(host) {
 		return opts
 	}
-	// the certificate does not name the address of this client's connection
+	// The client connects to an address that the certificate may not contain. Make the client check the certificate for
+	// a name or an address that it contains.
 	return append(opts, func(o *nats.Options) error {
 		pair, err := o.TLSCertCB()
 		if err != nil {

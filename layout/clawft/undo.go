@@ -180,8 +180,8 @@ func (h *Home) revertEdits(
 	return result, edits, nil
 }
 
-// restoredParagraphSteps returns a step for each paragraph that the argument text contains and the argument other
-// lacks.
+// restoredParagraphSteps compares two texts, and returns a step for each paragraph of the first text that the second
+// text lacks.
 func restoredParagraphSteps(text, other string) []layout.Step {
 	there := map[string]bool{}
 	for _, p := range splitParagraphs(other) {

@@ -222,8 +222,9 @@ var frontMatterLabelKeys = []string{
 	frontMatterKeyLabels,
 }
 
-// labelValues returns the values that represent the labels in an entry's front matter, by front matter key, in order.
-// Labels that have no key of their own are under frontMatterKeyLabels, in the form key:value.
+// labelValues returns the values that represent the labels in an entry's front matter. The keys of the map are front
+// matter keys, and the values of a key are in order. The front matter has keys for only some labels, such as tags. All
+// other labels are under frontMatterKeyLabels, in the form key:value.
 func labelValues(labels []oxbow.Label) map[string][]string {
 	vs := map[string][]string{}
 	count := map[string]int{}

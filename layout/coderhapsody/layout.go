@@ -391,7 +391,8 @@ func editBlock(
 	}
 	switch {
 	case front == "" && blockIndex == 0 && strings.TrimSpace(content) != "":
-		// write the entry without front matter, as CodeRhapsody did before it had labels
+		// Write the entry without front matter. This is the form in which earlier versions of CodeRhapsody, which had
+		// no labels, wrote entries.
 		return parseLog(head+lg.text[b.contentStart:], nil).textWithContent(blockIndex, content), nil
 	case !blockStartTestForIndex(blockIndex)(front):
 		// Begin the front matter with the known key "kind". Otherwise a reader would take the front matter for text,

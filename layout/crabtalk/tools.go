@@ -110,8 +110,8 @@ func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberT
 	return verb.PlainReply{Message: "remembered: " + in.Name}, nil
 }
 
-// checkIsNote returns a function that fails unless the kind of an entry is a note. The argument errorPrefix is appended
-// to the reason in the error message.
+// checkIsNote returns a function that fails unless the kind of an entry is a note. The reason in the error first says
+// which kind the entry is, and then continues with errorPrefix.
 func checkIsNote(errorPrefix string) func(oxbow.Entry) error {
 	return func(old oxbow.Entry) error {
 		if old.Kind == oxbow.Note {

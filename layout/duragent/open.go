@@ -70,7 +70,9 @@ spec:
     backend: %s
 `
 
-// initHome creates duragent.yaml, the directory of the world, an agent with a memory, and the directive about memory.
+// initHome creates those files and directories of a duragent home that are missing: duragent.yaml, the world's
+// directory, which all agents share, an agent with a memory, and the directive that tells the agent how to use its
+// memory. It returns the paths of what it created. Existing files are not changed.
 func initHome(_ context.Context, o layout.Options) ([]string, error) {
 	p, err := findHomeDirectories(o)
 	if err != nil {

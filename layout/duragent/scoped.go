@@ -131,8 +131,8 @@ func (s *scopedStore) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change
 	return s.toAgentChange(c), nil
 }
 
-// toAgentChange returns a change that contains only the versions of entries that the agent may see, with the agent's
-// names.
+// toAgentChange returns the part of a change that the agent may see. It contains only the versions of entries that the
+// agent may see, under the names that the agent uses for them.
 func (s *scopedStore) toAgentChange(c oxbow.Change) oxbow.Change {
 	all := c.Versions
 	c.Versions = nil

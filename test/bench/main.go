@@ -121,7 +121,7 @@ func (b *bench) emitTable(t *markdownTable) {
 // errMisuse is returned for an invalid command line. The reason was already printed.
 var errMisuse = errors.New("command line not understood")
 
-// runCommand runs the command that args name.
+// runCommand runs the benchmark whose name is args[0]. The remaining elements of args are its flags.
 func runCommand(ctx context.Context, args []string, out, log io.Writer) error {
 	usage := func() {
 		fmt.Fprintln(log, "usage: go run . COMMAND [flags]")

@@ -123,7 +123,7 @@ func (f *FS) openDatabase(ctx context.Context) error {
 	}
 	f.database = db
 	// Another page may upgrade the database for a newer version of this package, or a person may delete the site's
-	// data. The browser then ends this connection or waits until the page ends it.
+	// data. The browser then ends this page's connection, or waits until this page ends the connection.
 	f.connectionEndHandler = js.FuncOf(func(js.Value, []js.Value) any {
 		f.disconnect()
 		return nil

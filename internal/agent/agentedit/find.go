@@ -226,9 +226,10 @@ type AgentEdit struct {
 }
 
 // DescribeEdit describes how agents edited the entry with this name. hasUndecidedEdit is true if agents edited the
-// entry and no person has decided about the edit yet. [FindEditedNames] returns the names of such entries. If
-// hasUndecidedEdit is false, e is empty. DescribeEdit reads at most maxVersionsRead versions of the entry, the newest
-// first. If these versions do not show whether agents edited the entry, hasUndecidedEdit is false.
+// entry and no person has accepted or changed the edit since then. [FindEditedNames] returns the names of such entries.
+// If hasUndecidedEdit is false, e is empty. DescribeEdit reads the versions of the entry, the newest first, until they
+// show whether there is such an edit. It reads at most maxVersionsRead versions. If these do not show it,
+// hasUndecidedEdit is false.
 func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdit, hasUndecidedEdit bool, err error) {
 	var t entryHistory
 	var versions []oxbow.Version

@@ -156,8 +156,9 @@ func (t *entryHistory) addPersonVersion(v *oxbow.Version, parts comparedVersionP
 	t.hasAgentEdit = t.agentVersionCount > 0 && !parts.isRemoved && !v.Erased && t.differsFromPersonVersion(parts)
 }
 
-// differsFromPersonVersion reports whether the newest version differs from the person's version: the entry was
-// removed, its text or a protecting label changed, or an alias was lost.
+// differsFromPersonVersion reports whether agents have changed what the person wrote: whether the newest version is
+// removed, has another text, or lacks an alias of the person's version. It also returns true if the newest version's
+// labels differ from t.editPreventingLabels.
 func (t *entryHistory) differsFromPersonVersion(personParts comparedVersionParts) bool {
 	if t.newestParts.isRemoved || t.newestParts.contentHash != personParts.contentHash {
 		return true

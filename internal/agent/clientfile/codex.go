@@ -561,10 +561,10 @@ func (c *codexReader) reportPromptFromEvent(turnID, text string, files []string,
 	c.reportPrompt(unreportedPrompt{e, files}, yield)
 }
 
-// flushUnreportedPrompts empties the list unreportedPrompts. This list contains prompts from messages that were not
-// reported, because an event may contain the same prompt. If an event of the turn contained a prompt, the listed
-// prompts are dropped. Otherwise they are reported, except a prompt with the same text as eventPromptWithoutMessage,
-// the last prompt that an event contained.
+// flushUnreportedPrompts empties the list unreportedPrompts. A file of Codex contains a prompt as a message, as an
+// event, or as both. The list contains prompts from messages. They were held back because an event might follow with
+// the same prompt. If hasPromptEvents is true, flushUnreportedPrompts drops the listed prompts. Otherwise it reports
+// each of them, unless its text is that of the last event's prompt (eventPromptWithoutMessage).
 func (c *codexReader) flushUnreportedPrompts(yield func(*Event)) {
 	held := c.unreportedPrompts
 	c.unreportedPrompts = nil

@@ -185,7 +185,7 @@ func (p *promptLine) withPastedTexts() string {
 }
 
 // geminiProjectDir returns the working directory of a project. The argument project is the project's directory below
-// ~/.gemini/tmp. The working directory's path is the content of the file .project_root in this directory.
+// ~/.gemini/tmp. The file .project_root in the directory project contains the path of the working directory.
 // geminiProjectDir returns "" if this file does not exist.
 func geminiProjectDir(project string) string {
 	in, err := vfs.OpenRegular(filepath.Join(project, ".project_root"))

@@ -17,8 +17,9 @@ var cursorEventNames = map[string]string{
 	"subagentStop": "SubagentStop", "stop": "Stop", "sessionEnd": "SessionEnd",
 }
 
-// parseCursorReport parses a hook report of Cursor. A conversation is a session. The generation ID is ignored, because
-// it does not occur in Cursor's files. A tool's output is a string, which often contains JSON.
+// parseCursorReport parses the report that Cursor passes to a hook. Each conversation becomes a session. The
+// conversation of a subagent belongs to the session of its parent conversation. A tool's output is a string, which
+// often contains JSON.
 func parseCursorReport(stdin []byte) (HookReport, error) {
 	var in struct {
 		HookReport

@@ -168,10 +168,10 @@ func ComposeBlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySourc
 	return b, err
 }
 
-// findEntries searches a memory for the query words. It returns the found entries, and decides for each entry whether
-// the model gets quotes from the entry, only its name, or nothing. An entry with a NotShownReason is never quoted, but
-// some reasons allow that its name is shown. At most [maxQuotedEntries] entries without a NotShownReason are shown. The
-// next such entry and all entries after it are not shown.
+// findEntries searches a memory for the query words. It returns the found entries, and sets AnswerKind for each:
+// whether the model gets quotes from the entry, only its name, or nothing. If NotShownReason is set, the entry is never
+// quoted, and for some reasons not even its name is shown. After maxQuotedEntries entries without a NotShownReason, no
+// further entry is shown.
 func (s *MemorySource) findEntries(ctx context.Context, queryWords string, p Prompt) ([]foundEntry, error) {
 	f := s.Filter
 	if s.SourceKind == SourceKindSessions && p.Session != "" {

@@ -252,8 +252,8 @@ func joinEqualPrompts(all []*turnGroup) []*turnGroup {
 	}
 	gone := map[*turnGroup]bool{}
 	for _, same := range byText {
-		// First join pairs in which the absorbing group a has only a prompt ID. Then join pairs in which the group a
-		// has a turn ID.
+		// The first pass joins pairs whose absorbing group has only a prompt ID. The second pass joins pairs whose
+		// absorbing group has a turn ID.
 		for _, named := range []bool{false, true} {
 			joinNearestPairs(
 				same,
@@ -274,8 +274,9 @@ func joinEqualPrompts(all []*turnGroup) []*turnGroup {
 
 // joinUntimedPrompts joins each prompt from a transcript without times with a hook's report of the same prompt. Both
 // the transcript and the hooks' reports are in the order of the conversation, but the hooks may have missed its
-// beginning. Therefore joinUntimedPrompts begins at the end, and joins prompts of equal text in this order. A prompt
-// that a hook reported after the transcript was written is not joined.
+// beginning. Therefore joinUntimedPrompts goes through both from the end to the beginning, and joins prompts with equal
+// texts. It does not join a prompt that a hook reported more than maxJoinedPromptGap after the time that was assumed
+// for the transcript.
 func joinUntimedPrompts(all []*turnGroup) []*turnGroup {
 	var reported, untimed []*turnGroup
 	for _, g := range all {
@@ -348,11 +349,13 @@ func turnGroupsByEvent(groups []*turnGroup) map[eventIdentity]*turnGroup {
 	return owner
 }
 
-// addEventsWithoutTurn adds the events in eventsWithoutTurn, whose turns are not known, to the groups. A group contains
-// the reports of one turn. The groups must be sorted by time. If a group already contains the event, the event is added
-// to the same group. If a session was resumed, the events of the resumed session's start are added to the next group.
-// Any other event is added to the last group that began before the event. If an event is older than all groups, it is
-// added to the first group, and addEventsWithoutTurn returns true.
+// addEventsWithoutTurn adds the events whose turns are not known to groups. A group contains the reports of one turn.
+// The list groups must be sorted by time and must not be empty. For each event, the first of these rules that fits
+// selects the group:
+//   - A group already contains a report of the same event: that group.
+//   - The event belongs to the start of a resumed session: the first group that began after this start.
+//   - Otherwise: the last group that began before the event. If there is none, it is the first group, and the result is
+//     true.
 func addEventsWithoutTurn(groups []*turnGroup, eventsWithoutTurn []Event) (hasEventBeforeGroups bool) {
 	owner := turnGroupsByEvent(groups)
 	var started *turnGroup // first group that began after the last session start

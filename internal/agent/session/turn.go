@@ -182,9 +182,10 @@ func (r *RepeatedCallResults) sortKey() string {
 	return strings.Join(r.ForeignTextCalls, "\x00") + "\x01" + strings.Join(r.UnvouchedTextCalls, "\x00")
 }
 
-// trustSortKey returns a key by which text sources are sorted. A source with more trusted text comes first. If two
-// sources have the same trust level, a source without a TraceID comes last. The TraceID is the ID of the fingerprints
-// that were stored for the text.
+// trustSortKey returns a key by which text sources are sorted. Sources with a higher trust come first. The order is:
+// own text, text for which nobody vouches, text by others, and last a source without a trust level. The key is "" if r
+// is nil. If two sources have the same trust level, a source without a TraceID comes last. The TraceID is the ID of the
+// fingerprints that were stored for the text.
 func (r *TextSource) trustSortKey() string {
 	if r == nil {
 		return ""

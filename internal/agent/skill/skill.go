@@ -213,7 +213,8 @@ func readSkillFile(fsys fs.FS, name string) (string, error) {
 }
 
 // warningText returns the warning that is shown to a model together with the skill, or "" if no warning is needed. A
-// skill of the user needs a warning only if it looks like instructions that outlast the task.
+// skill from a file of the project always needs a warning. A skill of the user needs a warning only if its text looks
+// like instructions to the model that go beyond the task.
 func (s *Skill) warningText() string {
 	shaped := screen.DescribeInstructions(s.Text)
 	switch {

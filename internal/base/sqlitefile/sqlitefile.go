@@ -102,8 +102,8 @@ func (db *DB) readHeader() error {
 		return err
 	}
 	db.walFile = wal
-	// Read the state before the write-ahead log. If a transaction is appended to the log in between, it is then
-	// noticed as a change.
+	// Read the counters before the write-ahead log. If another process appends a transaction to this log in between,
+	// the counters will then show that the file was changed.
 	db.changeCountersAtOpen, err = db.readChangeCounters()
 	if err != nil {
 		return err

@@ -16,8 +16,8 @@ var widthOptions = displaywidth.Options{ControlSequences: true}
 // CountColumns returns the number of terminal columns that s needs. Tabs are not counted.
 func CountColumns(s string) int { return widthOptions.String(s) }
 
-// ShortenToColumns shortens a text without escape sequences to at most maxColumns columns. A shortened text ends with
-// an ellipsis, so the result has at least one column.
+// ShortenToColumns shortens a text without escape sequences to at most maxColumns columns. maxColumns must be at least
+// 1. A shortened text ends with an ellipsis, which takes one column.
 func ShortenToColumns(s string, maxColumns int) string {
 	if CountColumns(s) <= maxColumns {
 		return s

@@ -13,7 +13,8 @@ import (
 // contain such sets, so a change of the bits needs a new index file format.
 type LetterPairSet [8]uint64
 
-// AddText adds the pairs of a text. Unless the text is in lower case and valid UTF-8, AddText adds all pairs.
+// AddText adds the pairs of adjacent letters in the text s to the set. If s contains upper-case letters or invalid
+// UTF-8, AddText instead adds every possible pair, so that the set excludes no text.
 func (p *LetterPairSet) AddText(s string) {
 	if toLowerText(s) != s {
 		for i := range p {

@@ -121,8 +121,8 @@ func (b *Store) fileBlob(name string, entry *git.IndexEntry, indexTime time.Time
 
 // isUnchanged reports whether a file is surely the same as when git wrote the entry for the file into its index. The
 // size and the modification time must be equal, and the entry must not belong to a merge conflict. The modification
-// time must also be before indexTime, the time when git wrote the index. Otherwise the file may have changed at the
-// same time without a new modification time.
+// time must also be before indexTime, when git wrote the index. Otherwise the file may have been changed again at the
+// time indexTime, and its modification time would be the same.
 func isUnchanged(entry *git.IndexEntry, info fs.FileInfo, indexTime time.Time) bool {
 	isSame := uint32(info.Size()) == entry.Size && info.ModTime().Equal(entry.Time)
 	return isSame && entry.MergeStage == 0 && entry.Time.Before(indexTime)

@@ -46,9 +46,9 @@ var errShallowClone = errors.New(
 )
 
 // listDeletedSourceFiles adds to p.deletedSourceFiles the deleted files whose annotations may belong to the file
-// p.file. It does nothing if git can show where deleted files were moved: git did not fail, and either the clone is
-// complete or an annotation of the file was found. If the clone is shallow and no annotation was found,
-// listDeletedSourceFiles sets p.gitError to errShallowClone, but only if it adds a file.
+// p.file. This list is not needed if git can show where deleted files were moved. Git cannot show this if it has failed
+// (p.gitError is set), or if the clone is shallow and no annotation of the file was found. In the second case,
+// listDeletedSourceFiles sets p.gitError to errShallowClone if it adds a file.
 func (b *Store) listDeletedSourceFiles(ctx context.Context, p *fileAnnotations) error {
 	if p.gitError == nil {
 		if len(p.foundAnnotations) > 0 || !b.isShallowClone() {

@@ -342,10 +342,10 @@ func (r *Repo) listFileChanges(ctx context.Context, paths []string, args ...stri
 	return parseRawLog(out)
 }
 
-// BlobsAroundTime returns the names of two blobs, which are versions of a file's content. blobBefore is the blob after
-// the last change at or before t. blobAfter is the blob after the first change at or after t. The time of a change is
-// its commit time in HEAD's history. A result is "" if there is no such change or if the change deleted the file.
-// BlobsAroundTime follows only first parents, and does not follow renames.
+// BlobsAroundTime returns the names of two blobs. A blob is the content of a file. blobBefore is the content that
+// resulted from the last change at or before the time t. blobAfter is the content that resulted from the first change
+// at or after t. The time of a change is its commit time in HEAD's history. A result is "" if there is no such change
+// or if the change deleted the file. BlobsAroundTime follows only first parents, and does not follow renames.
 func (r *Repo) BlobsAroundTime(
 	ctx context.Context,
 	file string,

@@ -25,19 +25,19 @@ const maxParentDirs = 64
 
 // FindProject determines the project of a directory. The name is the first of these that exists:
 //
-//  1. the last element in the URL of the git remote origin, or of the first remote if origin does
-//     not exist. All clones and worktrees have this in common, wherever they are.
+//  1. the last element in the URL of the git remote origin, or of the first remote if origin does not exist. All
+//     clones and worktrees have this in common, wherever they are.
 //  2. without a remote, the main worktree's directory name
-//  3. without git, the name of the nearest directory that contains a home named .oxbow, or
-//     otherwise of the directory itself
+//  3. without git, the name of the nearest parent directory that contains a directory .oxbow, which is the home of a
+//     memory
+//  4. the name of the directory itself
 //
-// The owner in the URL is left out, because a project's forks belong together and people use the
-// short name. To distinguish two projects with the same name, label one project with a different
-// name by hand.
+// The owner in the URL is left out, because a project's forks belong together and people use the short name. To
+// distinguish two projects with the same name, label one project with a different name by hand.
 //
-// dir is an absolute path in the operating system's form. FindProject reads git's files and runs no
-// program. read returns a file's content like [os.ReadFile]. isDir reports whether a path is a
-// directory.
+// The argument dir is an absolute path in the operating system's form. FindProject reads git's files and runs no
+// program. The function read returns a file's content like [os.ReadFile]. The function isDir reports whether a path is
+// a directory.
 func FindProject(dir string, read func(path string) ([]byte, error), isDir func(path string) bool) (Project, error) {
 	home := ""
 	for d, n := dir, 0; n < maxParentDirs; d, n = filepath.Dir(d), n+1 {

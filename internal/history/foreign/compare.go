@@ -250,9 +250,9 @@ func (c *textComparison) mustCompareWith(e *oxbow.Entry) bool {
 	return class == reasonTaintedEntry || (class != reasonNone && !c.texts.ComparesOnlyTaintedEntries)
 }
 
-// isKnownRepeat reports whether the caller can skip candidate. The new texts with the indexes in
-// candidate.newTextIndexes may repeat the candidate, which is a version of an entry. The result is true if each of
-// these texts is already known to repeat an entry of the same origin.
+// isKnownRepeat reports whether the caller need not compare the candidate, which is a version of an entry, with the new
+// texts. This is the case if each new text in candidate.newTextIndexes is already known to repeat an entry whose text
+// comes from the same source as the candidate.
 func (c *textComparison) isKnownRepeat(candidate *repeatedEntryCandidate) bool {
 	return !slices.ContainsFunc(candidate.newTextIndexes, func(i int32) bool {
 		return !c.foundRepeats[foundRepeat{candidate.entryOriginHash, i}]

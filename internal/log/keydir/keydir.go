@@ -529,8 +529,8 @@ func (w *tableWriter) writeTexts() {
 	}
 }
 
-// writeNewestFirstTable writes the row numbers ordered by the time of the version, latest first. Rows with equal times
-// are ordered by ID, highest first.
+// writeNewestFirstTable writes the numbers of the entries' rows, ordered by the time of the entry's last update, latest
+// first. If two entries have the same time, the one with the higher ID comes first.
 func (w *tableWriter) writeNewestFirstTable() {
 	order := make([]uint32, len(w.newEntryRowNumbers)) // indexes of w.Entries, ordered by time, latest first
 	for i := range order {

@@ -248,7 +248,10 @@ func newDamageProblem(c *store.CorruptError) store.Problem {
 	return store.Problem{Offset: c.Offset, What: what, Mend: damageAdvice}
 }
 
-// readAndVerifyLog reads the log into p and verifies the hash chain. It returns an error at the first damage.
+// readAndVerifyLog reads the whole log and verifies the hash chain of its records. It passes each record to p, which
+// compares the resulting state with the state in memory. At the first damage that may have lost a change, it stops and
+// returns an error. Less serious damage is listed in the report's Problems: for example, if entries that the last
+// compaction kept were edited.
 func (d *DB) readAndVerifyLog(ctx context.Context, log *wal.Log, p *logStateComparer) (store.CheckReport, error) {
 	rep := store.CheckReport{Path: d.path, First: log.Header().BaseSeq + 1}
 	base := sha256.New()

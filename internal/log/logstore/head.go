@@ -180,8 +180,8 @@ func requiredLabelTexts(t store.Term) (texts []string) {
 		switch {
 		case t.Key == "has":
 			label = keydir.AppendLengthAndText(nil, value)
-		// Search for the key with the value. A confidence, or a value outside ASCII, may be encoded in several ways
-		// that meet the condition, so search only for the key.
+		// Search for the key with the value, unless the value is a confidence or contains characters outside ASCII.
+		// Such a value may be encoded in several ways that meet the condition, so search only for its key.
 		case t.Key != store.LabelConfidence && isASCII(value):
 			label = keydir.AppendLengthAndText(label, value)
 		}

@@ -55,9 +55,9 @@ func (l *entryListing) readByID(ids []uint64) ([]*store.Entry, error) {
 	return es, l.base.snapshotReadError()
 }
 
-// areLabelSetKeys reports whether the labels with all these keys are in the store's snapshots, which contain only some
-// labels of an entry. If so, the labels can be read without the entries. The key [store.HeadName] is ignored, because
-// it is not a label.
+// areLabelSetKeys reports whether the store's snapshots contain the labels with all of these keys. The snapshots
+// contain only some labels of an entry, in tables that can be read without the entry itself. The key [store.HeadName]
+// is ignored, because it is not a label.
 func areLabelSetKeys(keys []string) bool {
 	return !slices.ContainsFunc(
 		keys,
@@ -82,7 +82,9 @@ func (l *entryListing) yieldHeads(ctx context.Context, labelKeys, names []string
 	r.yieldChangedEntries(math.MaxUint64)
 }
 
-// yieldHeadsWithNames yields a short description of each entry, with the entry's name and aliases.
+// yieldHeadsWithNames yields a Head for each entry, which contains the entry's name and aliases. A Head describes an
+// entry without its text. The lists keys and names say which labels and which names of entries are needed. First come
+// the entries of the snapshot, if there is one, and then the entries that were changed after it.
 func (l *entryListing) yieldHeadsWithNames(
 	ctx context.Context,
 	keys, names []string,

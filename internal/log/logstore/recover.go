@@ -93,9 +93,9 @@ func (p *salvagePlan) setStartPoint(damage *wal.LogDamage) {
 }
 
 // addRecord adds an undamaged record of the damaged log to the plan, and reports whether the record will be copied.
-// Three kinds of records are not copied: seals, records with a change number that is at most the last one, and records
-// of the compacted base that come after a change. If changes are missing before a record, the record is copied, and the
-// lost range is recorded.
+// Three kinds of records are not copied: seals, changes whose number is not higher than that of the last change in the
+// plan, and records with entries of a compaction that come after a change. If changes are missing before a record,
+// addRecord also records the range of their numbers.
 func (p *salvagePlan) addRecord(damage *wal.LogDamage, r *wal.Record) bool {
 	p.setStartPoint(damage)
 	switch {

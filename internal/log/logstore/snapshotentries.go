@@ -167,8 +167,9 @@ func decodeRows(t rowTable, r *wal.Record, isWanted func(id uint64) bool) (map[i
 	return decoded, err
 }
 
-// cacheRows caches the decoded entries, by their row in the snapshot. If the cache already contains the entry of a
-// row, the cached entry replaces the decoded one, so that both use the same memory.
+// cacheRows adds decoded entries to the cache. The keys of decodedEntries are rows of the snapshot. If the cache
+// already contains the entry of a row, cacheRows replaces the entry in decodedEntries by the cached one, so that the
+// entry is only once in memory.
 func (s *snapshot) cacheRows(decodedEntries map[int]*store.Entry) {
 	for row, e := range decodedEntries {
 		decodedEntries[row] = s.cachedEntries.Put(row, e, EntryMemorySize(e))

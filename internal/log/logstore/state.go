@@ -345,7 +345,8 @@ func (st *state) removeEntry(e *store.Entry, seq uint64) {
 	st.removedNames[e.Name] = seq
 }
 
-// removeChangedEntry removes the entry with this ID from entriesNotInSnapshotByID.
+// removeChangedEntry removes the entry with this ID from the entries that were changed after the snapshot. During a
+// large change, it instead records in st.largeChange that the entry is removed.
 func (st *state) removeChangedEntry(id uint64) {
 	st.removeAliases(id)
 	if st.largeChange != nil {

@@ -70,8 +70,9 @@ func wordRunKey(run []word) TextKey {
 	return textKeyFromHash(least)
 }
 
-// eachWrittenTextHashWithKey calls fn with the hashes of a text that was written, each with its index key. If the text
-// repeats words from an earlier text, one of these hashes may be equal to a hash that was stored for the earlier text.
+// eachWrittenTextHashWithKey calls fn with the hashes of short sequences of words in the text, and with the key of each
+// hash in an index. The same hashes are stored for the texts that an agent reads. If the text repeats words of such a
+// text, some hashes of both are equal.
 func eachWrittenTextHashWithKey(text string, fn func(hash uint64, k TextKey)) {
 	keyLine := func(h uint64) { fn(h, textKeyFromHash(h)) }
 	for _, form := range textVariants(text) {

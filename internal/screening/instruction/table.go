@@ -65,7 +65,8 @@ func (w ruleWord) addTo(list []ruleWord) []ruleWord {
 	return append(list, w)
 }
 
-// firstFourBytes returns the first four bytes of a text. The bytes after the end of a shorter text are 0.
+// firstFourBytes returns the first four bytes of a text as a little-endian number. If the text is shorter, the missing
+// bytes count as 0. The text must not be empty.
 func firstFourBytes(s string) uint32 {
 	if len(s) < 4 {
 		s += "\x00\x00\x00"

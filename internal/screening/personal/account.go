@@ -101,9 +101,9 @@ func matchesGroupSizes(groups []digitGroup, groupSizes []int) bool {
 //   - If a group precedes the number, a space separates the two.
 //   - If a group follows the number, a space separates the two. If the number has several groups, a slash is accepted
 //     as well.
-//   - If the number has several groups, a group before the number, or after the number and a space, has a different
-//     count of digits than the number's first group. Otherwise the group would look like another part of the same
-//     number.
+//   - If the number has several groups, the group before the number has not as many digits as the number's first group.
+//     The same holds for the group after the number, unless a slash separates them. Otherwise the group would look like
+//     another part of the same number.
 //   - If the number is at the start or at the end of the chain, the text next to the number allows a number to begin or
 //     end there.
 func (c *digitGroupChain) isCompleteNumber(firstGroup, groupCount int) bool {

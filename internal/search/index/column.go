@@ -97,7 +97,9 @@ func (c *signatureColumn) releaseUnusedMemory() {
 	c.units, c.unitEnds = trimCapacity(c.units), trimCapacity(c.unitEnds)
 }
 
-// unitRange returns the range of a document's signature in the units of all documents.
+// unitRange returns the part of the column that contains the signature of the document with this number. A signature
+// takes some units of memory, and the units of all documents follow each other. The part contains the units from the
+// index from to the index to, without the unit at to.
 func (c *signatureColumn) unitRange(number uint32) (from, to uint32) {
 	ends := c.unitEnds
 	if c.snapshot != nil {

@@ -25,8 +25,9 @@ type EarlierState struct {
 }
 
 // EarlierSearcher returns a searcher for the earlier state e of the index. Its results are the same as those of an
-// index that contains only the documents of the earlier state. The searcher counts the documents with a term only when
-// the count is needed. Therefore EarlierSearcher need not know which terms the documents in e.ChangedIDs contain.
+// index that contains only the documents of the earlier state. The documents in e.ChangedIDs differ between the two
+// states. EarlierSearcher does not read the terms of these documents. Instead, the searcher counts the documents with a
+// term when a query needs this number.
 func (x *Searcher) EarlierSearcher(e EarlierState) *Searcher {
 	to := &Searcher{
 		params:               x.params,

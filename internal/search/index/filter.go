@@ -40,8 +40,8 @@ func (w *filterSet) accepts(docNumber uint32) bool {
 func (w *filterSet) hasBit(number uint32) bool { return w.documentBits[number/64]>>(number%64)&1 != 0 }
 
 // blockDocumentBits returns 64 bits for the documents from 64*block to 64*block+63. A bit is set if its document meets
-// the conditions of the search. If unappliedRange is not nil, the bits do not yet consider this range of creation
-// times. In this case, the caller must also call isCreatedInRange for each document.
+// the conditions of the search. One condition may not be checked yet: if w.unappliedRange is not nil, the caller must
+// also call isCreatedInRange for each document.
 func (w *filterSet) blockDocumentBits(block int) uint64 {
 	if !w.acceptsAll {
 		return w.documentBits[block]
@@ -214,10 +214,11 @@ func (w *filterSet) applyTermCondition(
 	return left != 0
 }
 
-// applyTimeRange removes documents outside the range of times t from the set. It removes a block of 64 documents at
-// once if all are outside. In a block with documents inside and outside the range, it must read the times of all
-// documents. If the search is expected to examine only few documents, reading only their times later is faster. In this
-// case, applyTimeRange leaves the documents of such a block in the set and sets unappliedRange.
+// applyTimeRange removes the documents that were not created in the time range t from the set. If the times of 64
+// successive documents (a block) are all outside the range, it removes the whole block. If only some are outside, it
+// must read the times of all documents of the segment. If the search will probably examine only few documents
+// (expectedDocumentVisits), it is faster to check the time when a document is examined. In this case, applyTimeRange
+// leaves these blocks in the set, and sets w.unappliedRange, so that the times are checked later.
 func (w *filterSet) applyTimeRange(v *segmentView, t *TimeRange, expectedDocumentVisits int) {
 	w.creationTimes = &v.created
 	blocks := v.blockTimeRanges()

@@ -231,8 +231,8 @@ const (
 	topBitOfEachUint16 = 0x8000 * lowBitOfEachUint16
 )
 
-// termFrequency returns how often a document contains the term of these postings, or 0. An occurrence in plain text
-// counts 16 ([FrequencyPerOccurrence]).
+// termFrequency returns a number that grows with the term's occurrences in a document: each occurrence in plain text
+// adds 16 ([FrequencyPerOccurrence]). The result is 0 if the document does not contain the term.
 func (w *postingColumns) termFrequency(number uint32) uint16 {
 	if w.frequencyBytes != nil {
 		return w.decodeFrequencyByte(number)

@@ -82,8 +82,8 @@ func (v *View) NewestHits(p *Plan, limit int) []Hit {
 func (v *View) NewestIDs(p *Plan, limit int) []uint64 {
 	v.MarkSeedScanIncomplete(p)
 	lookup := p.indexQuery
-	// In the index for the simple ranking Seed, a document without words has no keywords either. Therefore do not use
-	// this index to check conditions.
+	// The index for the simple ranking Seed omits the keywords of a document that has no words. So it cannot tell
+	// whether such a document meets conditions about keywords. Check all conditions with acceptDocument.
 	if p.isForSeedRanking {
 		lookup = index.Query{AcceptDocument: p.acceptDocument}
 	}

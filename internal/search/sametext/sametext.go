@@ -214,9 +214,10 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*ana
 // compared only with texts that contain its rarest word and have the same exactWordsID.
 type rarestWordKey struct{ stemNumber, exactWordsID uint32 }
 
-// rarestWordKeys returns a key for each text. The key consists of the word in the text that occurs in the fewest texts,
-// and a number for the text's exact words, such as numbers and negations. keyNumbers assigns numbers to the different
-// keys.
+// rarestWordKeys returns a key for each text. Texts with different keys are not compared with each other. A key
+// consists of two numbers. The first is the number of that word in the text which occurs in the fewest texts. The
+// second number is the same for texts that have the same exactWordsKey, which contains words that must be equal, such
+// as negations and figures. The map keyNumbers assigns a number to each different key.
 func rarestWordKeys(samples []*analyzedText, frequency []int) (keys []rarestWordKey, keyNumbers map[rarestWordKey]int) {
 	keys, keyNumbers = make([]rarestWordKey, len(samples)), map[rarestWordKey]int{}
 	sharps := map[string]uint32{}

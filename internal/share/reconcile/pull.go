@@ -363,9 +363,10 @@ func copyWithoutPullData(r *syncRecord) *syncRecord {
 	return &b
 }
 
-// recordPulledStep updates the record of a step that was made. writtenEntries contains the entries that the pull wrote,
-// by name, as the home stored them. They may differ from the planned entries, because the home may have redacted an
-// entry or added labels.
+// recordPulledStep completes the sync record of a step, after the pull made this step. If the step has no record but
+// changed something, recordPulledStep creates a record which says that the entry was removed. The map writtenEntries
+// contains the entries that the pull wrote, by name, as the memory on this computer (the home) stored them. They may
+// differ from the planned entries, because this memory may have redacted an entry or added labels.
 func (s *syncRun) recordPulledStep(st *plannedStep, writtenEntries map[string]*oxbow.Entry) {
 	defer s.addFinishedRecord(st)
 	if st.record == nil {

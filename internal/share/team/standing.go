@@ -120,8 +120,8 @@ func (t *Tree) readUpstream(ctx context.Context) (blobNamesByPath map[string]str
 }
 
 // defaultBranch returns the branch of the remote that is probably its default branch: the first of defaultBranches that
-// exists. The branch is in the state that this clone has fetched last. If none of them exists, defaultBranch returns
-// the zero Upstream.
+// exists in this clone. The result's commit is the one that the clone has fetched last. If no such branch exists,
+// defaultBranch returns the zero Upstream.
 func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 	for _, name := range defaultBranches {
 		up = Upstream{Branch: remoteName + "/" + name}

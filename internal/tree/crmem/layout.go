@@ -263,9 +263,9 @@ func isCrabDB(data []byte) bool {
 }
 
 // importCrabDB reads data, which is a file of the database crabdb, and adds its memory entries to in.Entries. It skips
-// the following and adds a warning to the receiver for each skipped item: keys that are not memory entries, entries
-// that cannot be decoded, and an incomplete record at the end of the file, which an interrupted write left.
-// importCrabDB returns an error if a record cannot be read a second time.
+// keys that are not memory entries, entries that cannot be decoded, and an incomplete record at the end of the file,
+// which an interrupted write left. For what it skips, it adds warnings to in. importCrabDB returns an error if a record
+// that the file's index lists cannot be read.
 func (in *ImportedFile) importCrabDB(data []byte) error {
 	keys, at, _ := readCrabIndex(data)
 	if keys == nil {

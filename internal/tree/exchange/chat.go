@@ -269,7 +269,8 @@ func parseTurn(raw json.RawMessage) (role, message string, omittedFields []strin
 	return role, message, omittedFields, nil
 }
 
-// joinMessageParts joins the text parts in a message whose content is a list of parts.
+// joinMessageParts returns the texts of a message whose content is a list of parts, joined by line ends. Parts that are
+// not texts, such as images, are left out. The result omittedFields contains the types of these parts.
 func joinMessageParts(raw json.RawMessage) (text string, omittedFields []string, err error) {
 	var texts []string
 	for p := range rawjson.EachElement(raw) {

@@ -158,7 +158,8 @@ func (c *converter) compareWrittenEntries(ctx context.Context) error {
 // errNotStored says that a store has accepted an entry but does not contain it.
 var errNotStored = errors.New("the layout took it and has no entry with this name")
 
-// missingParts returns the parts of the written entry that the stored entry e lacks.
+// missingParts compares the stored entry e with the entry that was written. It returns a name for each part of the
+// written entry that was not stored unchanged, for example "labels".
 func (w *writtenEntry) missingParts(e *oxbow.Entry) (lost []string) {
 	if e.Kind != w.kind {
 		lost = append(lost, "kind "+w.kind.String())

@@ -303,10 +303,10 @@ func (w *fileWalker) isImportableIfVisible(name string, d fs.DirEntry, depth int
 }
 
 // visitFile adds a file to w.files if the file is to be imported. If name is a directory, visitFile calls walkDir for
-// the directory. Links and files that are not regular are recorded in w.problems. Hidden files that could be imported,
-// and files that checkFile refuses, are recorded in w.skippedFileErrors. Some files are skipped without a record: a
-// settings file and the tables of contents of an mdBook, other hidden files, and files for which checkFile returns
-// errIgnoredFile. visitFile returns an error if there are more than maxImportFiles files.
+// the directory. Files that checkFile refuses, and hidden files that could be imported otherwise, are recorded in
+// w.skippedFileErrors. Other links, and files that are not regular, are recorded in w.problems. Some files are skipped
+// without a record: the settings file and the tables of contents of an mdBook, the remaining hidden files, and files
+// for which checkFile returns errIgnoredFile. visitFile returns an error if there are more than maxImportFiles files.
 func (w *fileWalker) visitFile(name string, d fs.DirEntry, depth int) error {
 	switch {
 	case d.Name() == bookFile, w.tableOfContentsPaths[name]:

@@ -315,8 +315,8 @@ func (h *noteHeader) setKind(k frontMatterKey) {
 	h.entry.Kind = kind
 }
 
-// setType sets the kind of the entry. A value that is not a kind becomes a label, because many programs have types of
-// their own.
+// setType sets the kind of the entry to the value of a key. If the value is not a kind, because many programs have
+// types of their own, it becomes a label. It also becomes a label if a key named kind came before.
 func (h *noteHeader) setType(k frontMatterKey) {
 	if kind, err := oxbow.ParseKind(k.value()); err == nil && !h.seenKeys["kind"] {
 		h.entry.Kind = kind

@@ -161,7 +161,8 @@ func withUTCLocation(o *ReadOptions) *ReadOptions {
 	return &opts
 }
 
-// frontMatterKeys returns those fields of a record that are not used otherwise, as front matter keys.
+// frontMatterKeys returns fields of a record as front matter keys. It leaves out the field with the ID, the fields with
+// the text, and the fields that f.frontMatterKeyByField lists with an empty name.
 func (f recordForm) frontMatterKeys(o locatedJSONObject) []frontMatterKey {
 	keys := make([]frontMatterKey, 0, len(o.fields))
 	line := lineOfRef(o.position)

@@ -74,9 +74,9 @@ func (c *FolderComparison) IsEmpty() bool {
 	return len(c.ChangedFiles)+len(c.RenamedFiles)+len(c.DeletedFiles) == 0
 }
 
-// SaveState writes c.State into the directory home, in the file for the folder with this name. It does nothing if the
-// state is the same as before the comparison. c.State also contains the position in the memory's history up to which
-// the folder was compared.
+// SaveState writes c.State to a file in oxbow's home, which is the directory named home. The file belongs to the folder
+// with this name. SaveState does nothing if the comparison has not changed the state. The state includes the position
+// in the memory's history up to which the folder was compared.
 func (c *FolderComparison) SaveState(home, name string) error {
 	if !c.isStateChanged {
 		return nil

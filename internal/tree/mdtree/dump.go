@@ -251,8 +251,11 @@ func (d *dumper) deleteUnusedTempTexts() error {
 }
 
 // checkNoUndumpedFiles returns an error if the directory seems to contain files that no dump wrote. The directory is
-// accepted if it contains the manifest or a dump's staging directory, or a table of contents that a dump wrote. It is
-// also accepted if all its files are hidden, or if the user forced the dump.
+// accepted if one of these conditions is met:
+//   - The user forced the dump.
+//   - The directory does not exist, or contains only hidden files.
+//   - It contains the manifest or the staging directory of a dump.
+//   - It contains the settings file of an mdBook, and a table of contents that a dump wrote.
 func (d *dumper) checkNoUndumpedFiles() error {
 	if d.isForced {
 		return nil

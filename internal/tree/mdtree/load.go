@@ -543,8 +543,8 @@ func (m *manifest) dumpedPathSpellings() map[string]string {
 			continue
 		}
 		p := m.pathOfRow(row)
-		// Two paths of the dump differ only in their Unicode normal form. Record no spelling for them, so that each
-		// file keeps its present spelling.
+		// If two paths of the dump differ only in their Unicode normal form, record no spelling for them. Each file
+		// then keeps its present spelling.
 		if _, twice := as[normalizeNFC(p)]; twice {
 			as[normalizeNFC(p)] = ""
 		} else {

@@ -427,8 +427,9 @@ func (in *SetupIn) describeClient(c *setup.Client) SetupClient {
 	}
 }
 
-// changeClientFiles plans the changes of a client's files and makes them. If the client writes one of the files at the
-// same time, it plans again.
+// changeClientFiles plans the changes of a client's files, asks the person to confirm them if in.Confirm is set, and
+// makes them. If the files may not be changed, it only lists the planned changes in result. If another program writes
+// one of the files at the same time, changeClientFiles plans and tries again, up to five times.
 func (in *SetupIn) changeClientFiles(c *setup.Client, o setup.Options, result *SetupClient) error {
 	plan := c.Plan
 	if in.Remove {

@@ -337,10 +337,9 @@ func (s *folderSync) writeFile(
 		ops...)
 }
 
-// addMissingLabels returns the elements of the list labels and, in addition, the missing stamps from the list
-// stampedLabels. A stamp is a label that holds an entry back from models, records the entry's approval, or names the
-// text's author. A stamp is missing if it is not in the list labels. Other labels in the list stampedLabels are
-// ignored. The result is sorted.
+// addMissingLabels returns labels and, in addition, some elements of stampedLabels that labels lacks. These are the
+// labels that hold an entry back from models, record the entry's approval, or name the text's author. Other elements of
+// stampedLabels are ignored. The result is sorted.
 func addMissingLabels(labels, stampedLabels []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range stampedLabels {

@@ -217,8 +217,9 @@ func (in *RevertIn) matchesVersion(s oxbow.Source, v *oxbow.Version) bool {
 		hasPrefixFold(s.Claimed.Client, in.Client) && (in.OnlyWithTrust == "" || isWrittenAfterForeignText(s, v))
 }
 
-// isWrittenAfterForeignText reports whether a version was written after foreign text was read. A version by a person
-// never counts, even if its entry still has the label taint.
+// isWrittenAfterForeignText reports whether an agent wrote the version after it had read text by others. The label
+// taint records this. If s says that a person wrote the version, the result is false, even if the entry still has this
+// label from an earlier version.
 func isWrittenAfterForeignText(s oxbow.Source, v *oxbow.Version) bool {
 	_, tainted := v.Entry.Label(oxbow.LabelTaint)
 	return tainted && s.Actor != oxbow.Person

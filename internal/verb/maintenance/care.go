@@ -78,8 +78,8 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 	}, nil
 }
 
-// oldVersions yields the versions that a compaction may drop. These versions are not current, have content, and were
-// written before the time in the argument before.
+// oldVersions yields the versions that a compaction may drop. A version is yielded if it is not the entry's current
+// one, has content, and was written before the given time.
 func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		now := map[string]uint64{}

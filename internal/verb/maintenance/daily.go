@@ -51,9 +51,9 @@ func CollectDailyStats(
 	return out, nil
 }
 
-// countDailyChanges returns the number of changes on each day. The list starts contains the beginnings of the days in
-// ascending order, and the last day ends now. Changes that a compaction has dropped are not counted, so the count of an
-// old day can be 0. If the caller may see only a part of the memory, the result is nil.
+// countDailyChanges returns the number of changes on each day. The days begin at the given start times, which must be
+// in ascending order, and the last day ends now. Changes that a compaction has dropped are not counted, so the count of
+// an old day can be 0. If the caller may see only a part of the memory, the result is nil.
 func countDailyChanges(
 	ctx context.Context,
 	m *oxbow.Memory,

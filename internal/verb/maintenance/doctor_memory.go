@@ -20,9 +20,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// checkStaleFiles adds a finding with advice for each file next to the store that an interrupted or earlier command
-// left. If the store is missing, and one of these files is a damaged or recovered store, checkStaleFiles also adds a
-// problem.
+// checkStaleFiles looks for files in the store's directory that an interrupted or earlier command left behind. It adds
+// a finding with advice for each of them, or a finding that there are none or that the directory cannot be read. If the
+// store is missing, and one of the files is a damaged or recovered store, checkStaleFiles also adds a problem.
 func (d *diagnosis) checkStaleFiles() {
 	const about = "leftovers"
 	left, err := listStaleFiles(d.memoryPlace.StorePath)

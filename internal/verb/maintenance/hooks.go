@@ -38,11 +38,11 @@ func hookFailurePath(homeDir string) string {
 	return filepath.Join(homeDir, session.SpoolDir, "failure.json")
 }
 
-// Save stores the failure for doctor. It replaces the previous failure. It does nothing if the home is missing or
-// unwritable.
+// Save stores the hook's failure in the home, where the command oxbow doctor reads it. It replaces the previous
+// failure. It does nothing if the home is missing or unwritable.
 func (f HookFailure) Save(home string) {
-	// Use a nil cleaner, which has no secret key. It hides secrets, but replaces all secrets by the same mark. With a
-	// key, equal secrets would get equal marks, which does not matter here.
+	// Use a nil cleaner. It hides secrets like other cleaners, but has no key of the home. Without a key, all secrets
+	// get the same mark, so that nobody can see whether two secrets are equal. That is enough for an error message.
 	var cleaner *screen.SecretCleaner
 	f.Client = text.TruncateWithEllipsis(cleaner.CleanText(strings.ToValidUTF8(f.Client, "")), 40)
 	f.Error = cleaner.CleanText(f.Error)

@@ -54,9 +54,9 @@ func selectFromProfile(
 	return verb.NewSelectionOut(&got), nil
 }
 
-// newSelectionRequest returns the request for the selection that the argument in describes. It converts the date or
-// change number in.AsOfDateOrSeq to the number of the last change up to it. If the date is before the memory's first
-// change, the error is a [*BeforeFirstChangeError].
+// newSelectionRequest returns the request for the selection of entries that the input describes. If the input's field
+// AsOfDateOrSeq is a date, the request selects from the memory as it was after the last change up to this date. It may
+// also be the number of a change. If it is before the memory's first change, the error is a [*BeforeFirstChangeError].
 func newSelectionRequest(
 	ctx context.Context,
 	w *verb.Workspace,

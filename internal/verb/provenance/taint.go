@@ -33,17 +33,18 @@ const unvouchedReasonNoHooks = "no-hooks"
 //
 //   - If a person made the changes at a terminal or on a page, addOriginLabels adds only labels that record who vouches
 //     for a text. If a text repeats foreign text, the repeated text counts as the person's own text from then on.
-//   - If a person made the changes without a terminal, only the changes whose text repeats foreign text get the labels
-//     that changes by other authors get.
-//   - Changes by other authors get labels for the foreign texts that they repeat ([findRepeats]), for the calls since
-//     the last prompt whose results are not known, and for the text's origin. They also get a label for each rule by
-//     which the text looks like instructions. If the changed entry already has a label taint, which warns about text by
-//     others, the entry keeps this label.
+//   - If a person made the changes in another way, a change is labeled only if its text repeats foreign text. It then
+//     gets the labels of the next rule.
+//   - If another author made the changes, they get labels for the foreign texts that they repeat ([findRepeats]), for
+//     the calls since the last prompt whose results are not known, and for the text's origin. They also get labels
+//     which say in what way the text looks like instructions to a model. If the changed entry already has a label
+//     taint, which warns about text by others, the entry keeps this label.
 //
 // The result fullyLabelled contains the indexes of the changes in the result out that need no further examination.
 //
-// A change of an entry that is pinned or belongs to every process is refused if its text repeats foreign text, or if
-// the session's model has read foreign text since the last prompt. The error matches [oxbow.ErrInvalid].
+// Some entries are part of every context: entries that are pinned, and entries that all processes share. A change of
+// such an entry is refused if its text repeats foreign text, or if the session's model has read foreign text since the
+// last prompt. The error matches [oxbow.ErrInvalid].
 func addOriginLabels(
 	ctx context.Context,
 	store oxbow.Store,
@@ -79,8 +80,8 @@ func addOriginLabels(
 			continue
 		}
 		if _, ok := op.(oxbow.Alias); ok {
-			// An Alias op keeps the labels that the entry has in entriesAfterChanges, so the labels of all earlier ops
-			// must be added first.
+			// An Alias op keeps the labels that the entry has in s.stagedEntries, so the labels of all earlier ops must
+			// be added first.
 			s.labelFindingsInTexts(out)
 		}
 		s.changeIndex = len(out)

@@ -216,10 +216,10 @@ func (l *language) findCommentEnd(code string, offset int) int {
 	return 0
 }
 
-// findStringEnd returns where a string of the form f ends that begins at the offset. It returns 0 if no string of this
-// form begins there. If a string lacks its closing quote, it ends at the end of the line or, for a multiline form, at
-// the end of the code. For a form for single characters, a string without its closing quote is not a string. The result
-// isClosed reports whether the closing quote exists.
+// findStringEnd returns the offset in code where a string literal ends. The literal has the form f and begins at the
+// given offset. If there is no such literal, the result is 0. A literal without a closing quote ends at the end of the
+// line or, for a multiline form, at the end of the code. In this case, isClosed is false. A form for single characters
+// needs its closing quote, except after a backslash.
 func (f stringForm) findStringEnd(code string, offset int) (end int, isClosed bool) {
 	if !strings.HasPrefix(code[offset:], f.open) {
 		return 0, false

@@ -60,7 +60,8 @@ const (
 	factsPerTemplate = 3
 )
 
-// GenerateTestMemories yields the stores of several people. The same seed always results in the same conversations.
+// GenerateTestMemories yields the test memories of several persons. Each contains entries that are generated from one
+// person's conversations. The same seed always results in the same memories.
 func GenerateTestMemories(seed uint64) iter.Seq2[*TestMemory, error] {
 	return func(yield func(*TestMemory, error) bool) {
 		c := parseConversationTemplates(conversationTemplatesText)

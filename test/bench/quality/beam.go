@@ -216,8 +216,8 @@ func (s *DataSetSource) Chats() iter.Seq2[*Chat, error] {
 }
 
 // readBEAMCases yields up to two test cases for each chat: one with an entry for each message, and one with an entry
-// for each exchange. It skips a case without questions. It also counts the answers whose source messages are missing in
-// the chat.
+// for each exchange. It skips a case without questions. The answers name source messages. It also counts the sources
+// that are not in the chat.
 func readBEAMCases(s *DataSetSource) iter.Seq2[TestCase, error] {
 	return func(yield func(TestCase, error) bool) {
 		for chat, err := range s.Chats() {

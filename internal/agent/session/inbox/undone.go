@@ -281,7 +281,9 @@ func findCorrectedTurns(turns []session.Turn) (found []turnFileLabel) {
 	return found
 }
 
-// mentionsFile reports whether a text contains a file's name, or a path of the file, as a whole word.
+// mentionsFile reports whether a word of the text names a file. Such a word is the file's name, or a path that ends
+// with the file's name or leads to one of its parent directories. A word without a dot counts only if it is the whole
+// name.
 func mentionsFile(text, filePath string) bool {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)

@@ -63,7 +63,7 @@ func (s *shellState) judgeGitTrust(p program) {
 	}
 	s.judgeCommandsRunByGit(args)
 	chooses := gitOutputKinds()[args[0]] != gitOutputMessages &&
-		args[0] != "commit" // For these git commands, the arguments decide whose text is printed.
+		args[0] != "commit" // Only for git commands for which this is true, the arguments decide whose text is printed.
 	isUnknown := chooses && slices.Contains(args, unknownWordValue)
 	if isUnknown || !s.isProjectGitOutput(args[0], args[1:]) {
 		if slices.Contains(gitTrackedFileCommands, args[0]) {

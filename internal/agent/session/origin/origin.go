@@ -217,7 +217,8 @@ func firstTextArgument(args map[string]any, keys ...string) string {
 	return ""
 }
 
-// shellCommandLine returns the command line that a shell tool runs. The argument is a string or a list of words.
+// shellCommandLine returns the command line that a shell tool runs. The tool's arguments contain it under the key
+// command or cmd, as a string or as a list of words. The result is "" if they do not contain it.
 func shellCommandLine(arguments map[string]any) string {
 	for _, k := range []string{"command", "cmd"} {
 		switch v := arguments[k].(type) {

@@ -147,11 +147,10 @@ func (r *ReadReport) addUnknownParts(p UnknownPartPlace) {
 	r.addUnknownPartPlace(p)
 }
 
-// addUnknownPartPlace adds the argument place to the places of transcript parts that oxbow does not understand. If the
-// list already contains the place with the same kind, addUnknownPartPlace adds place.Count to its count. If
-// UnknownPartCounts does not contain the kind, the kind becomes otherPartKinds. Therefore the caller must first add the
-// number of parts to UnknownPartCounts. If the list already has maxPlacesPerPartKind places of the kind, the argument
-// place is dropped.
+// addUnknownPartPlace records a place in the transcript where there are parts that oxbow does not understand. If
+// r.UnknownPartPlaces already contains this place with the same kind, place.Count is added to the recorded count. At
+// most maxPlacesPerPartKind places are recorded for each kind. The caller must first count the parts in
+// r.UnknownPartCounts, because a kind without a count is recorded as otherPartKinds.
 func (r *ReadReport) addUnknownPartPlace(place UnknownPartPlace) {
 	if r.UnknownPartCounts[place.Kind] == 0 {
 		place.Kind = otherPartKinds

@@ -39,15 +39,16 @@ const maxReadBytes = 8 << 20
 
 // NewReader returns a function that reads a transcript step by step. Each call of the function gets a cursor and
 // returns the next cursor. A cursor is the position at which the previous call stopped ("" at the start). A call reads
-// some megabytes, but at least one turn. If the last turn has grown since the previous call, the whole turn is returned
-// again. At the end of the transcript, a call returns the same cursor again. Calls must not be concurrent.
+// some megabytes, and more if the turn at the cursor is larger. If the last turn has grown since the previous call, the
+// whole turn is returned again. At the end of the transcript, a call returns the same cursor again. Calls must not be
+// concurrent.
 //
 // Each text is passed through the function cleanText, which removes what must not be stored, such as secrets. If some
 // parts that were read are not returned, the function report is called with a description of these parts. The function
 // report may be nil.
 //
 // The client may still be writing the transcript. Therefore an incomplete last line is left for the next call. A prompt
-// at the end is also left for the next call if its turn is not known yet.
+// at the end is also left for the next call if only the lines after it will show to which turn it belongs.
 func NewReader(cleanText func(string) string, report func(ReadReport)) session.TranscriptReader {
 	return newReader(transcriptFile{cleanText: cleanText}, report)
 }

@@ -135,8 +135,9 @@ func (v *Verifier) Verify(ctx context.Context, token string) (auth.Token, error)
 	return v.tokenFromClaims(&c)
 }
 
-// tokenFromClaims returns the permissions that the claims of a token give. It fails if the claims name no valid scope
-// or tenant.
+// tokenFromClaims returns the permissions that the claims of a token give. It fails if the claims contain neither the
+// scope for writing nor the one for reading. It also fails if the server's settings name a claim for the tenant, and
+// this claim is missing or is not a valid tenant name.
 func (v *Verifier) tokenFromClaims(c *claims) (auth.Token, error) {
 	scopes := strings.Fields(c.Scope)
 	t := auth.Token{Name: "oidc:rw"}
