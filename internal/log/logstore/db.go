@@ -270,26 +270,15 @@ func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 		d.brokenErr = d.convertWALError(&wal.RolledBackError{LastSeq: d.log.LastSeq(), DurableSeq: seq})
 		return d.brokenErr
 	}
-	deltas, same := d.findUnpublishedDeltas(st, offsets)
-	if !same {
-		deltas = nil
-	}
-	d.setState(st, offsets, deltas)
-	if same {
+	if deltas, same := d.findUnpublishedDeltas(st, offsets); same {
+		d.setState(st, offsets, deltas)
 		d.publishDeltas(deltas)
 	} else {
-		d.sendResetToWatchers()
+		d.resetState(st, offsets)
+		d.watchers.Send(store.Event{Reset: true})
 	}
 	d.brokenErr = nil
 	return nil
-}
-
-// sendResetToWatchers sends a reset to the watchers, which must then read all entries again.
-func (d *DB) sendResetToWatchers() {
-	d.mu.Lock()
-	d.recentDeltas = recentDeltas{newestPosition: d.recentDeltas.newestPosition}
-	d.mu.Unlock()
-	d.watchers.Send(store.Event{Reset: true})
 }
 
 // readFromSnapshot reads the state from the snapshot, and from the part of the log that is newer than the snapshot.
@@ -384,18 +373,25 @@ func (f rewriteRejectingState) applyRecord(r *wal.Record, v *recordBody) ([]stor
 // setState replaces the store's state by st, which was read from the whole log. The argument offsets contains the log
 // offsets of the changes after the last snapshot. setState also increments logEpoch, so that data from the replaced
 // state is not used any more. The argument deltas contains the changes of entries between the old and the new state, so
-// that [DB.Since] finds them. It may be nil if the states contain the same entries, or if the caller then forgets the
-// recent changes. The caller must hold the write lock of logmu.
+// that [DB.Since] finds them. It may be nil if the states contain the same entries. The caller must hold the write lock
+// of logmu.
 func (d *DB) setState(st *state, offsets []int64, deltas []store.Delta) {
 	d.logEpoch.Add(1)
-	d.replaceState(st, offsets, deltas)
+	d.replaceState(st, offsets, func() { d.recentDeltas.addDeltaStep(d.currentPosition(), deltas) })
+}
+
+// resetState is like setState for a state whose differences from the old state are unknown. It forgets the recent
+// changes at the same moment, so that [DB.Since] never reports that nothing has changed since a position before the
+// reset. The caller must then send a reset to the watchers.
+func (d *DB) resetState(st *state, offsets []int64) {
+	d.logEpoch.Add(1)
+	d.replaceState(st, offsets, func() { d.recentDeltas = recentDeltas{newestPosition: d.currentPosition()} })
 }
 
 // replaceState makes st the store's current state. The argument changeOffsets contains the log offsets of the changes
 // after the snapshot that st uses. Without a snapshot, it contains the log offsets of all changes in the log. The
-// argument deltas contains the changes of entries between the present state and st (see setState). The caller must hold
-// the write lock of logmu.
-func (d *DB) replaceState(st *state, changeOffsets []int64, deltas []store.Delta) {
+// function updateRecentDeltas updates d.recentDeltas under the same lock. The caller must hold the write lock of logmu.
+func (d *DB) replaceState(st *state, changeOffsets []int64, updateRecentDeltas func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.st.base != st.base {
@@ -409,7 +405,7 @@ func (d *DB) replaceState(st *state, changeOffsets []int64, deltas []store.Delta
 		d.lastSnapshotChange = st.base.head.lastSeq
 	}
 	d.checkpointer.setNextSnapshotLogLength(st.base.logOffset(), st.len())
-	d.recentDeltas.addDeltaStep(d.currentPosition(), deltas)
+	updateRecentDeltas()
 }
 
 // withState reads the changes of other processes and calls fn with the current state. If the snapshot of the state is

@@ -102,8 +102,7 @@ func (d *DB) loadState() error {
 	if err != nil {
 		return err
 	}
-	d.setState(st, offsets, nil)
-	d.recentDeltas = recentDeltas{newestPosition: d.recentDeltas.newestPosition}
+	d.resetState(st, offsets)
 	return nil
 }
 

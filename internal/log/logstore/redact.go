@@ -242,8 +242,8 @@ func (d *DB) rewriteLog(
 		d.recordBrokenLog(rerr)
 		return 0, rerr
 	}
-	d.setState(st, offsets, nil)
-	d.sendResetToWatchers()
+	d.resetState(st, offsets)
+	d.watchers.Send(store.Event{Reset: true})
 	return mark.Seq, err
 }
 

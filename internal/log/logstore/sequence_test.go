@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -223,6 +224,46 @@ func TestSincePositionUnknown(t *testing.T) {
 		if len(got) != 1 || !errors.Is(got[0], store.ErrPosition) {
 			t.Errorf("Since(%x) = %v, want ErrPosition", p, got)
 		}
+	}
+}
+
+// TestSinceBesideReset redacts entries while another goroutine looks up the changes since the position before the
+// redaction. As soon as the store has its new position, the old position must be unknown. It must never seem that
+// nothing has changed.
+func TestSinceBesideReset(t *testing.T) {
+	m := newRandomHistory(t, 1).open(Options{})
+	defer checkAndCloseStore(t, m)
+	for i := range 40 {
+		name := fmt.Sprint("entry ", i)
+		if err := m.Apply(t.Context(), store.Add{Name: name, Content: "secret"}); err != nil {
+			t.Fatal(err)
+		}
+		before, err := m.Position(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lookups sync.WaitGroup
+		for range 2 {
+			lookups.Go(func() {
+				for {
+					m.mu.RLock()
+					hasOldPosition := m.recentDeltas.newestPosition == before
+					steps, isKnown := m.recentDeltas.findLaterDeltaSteps(before)
+					m.mu.RUnlock()
+					if !hasOldPosition {
+						if isKnown {
+							t.Errorf("redaction %d: there are %d steps since the position before it", i, len(steps))
+						}
+						return
+					}
+				}
+			})
+		}
+		if _, err := m.Redact(t.Context(), name, false); err != nil {
+			t.Error(err)
+			return
+		}
+		lookups.Wait()
 	}
 }
 

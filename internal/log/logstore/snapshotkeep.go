@@ -270,7 +270,8 @@ func (d *DB) writeAndUseSnapshot(
 			s.release()
 			return err
 		}
-		d.replaceState(st, slices.Clone(d.changeOffsets[s.head.lastSeq-d.lastSnapshotChange:]), nil)
+		offsets := slices.Clone(d.changeOffsets[s.head.lastSeq-d.lastSnapshotChange:])
+		d.replaceState(st, offsets, func() { d.recentDeltas.addDeltaStep(d.currentPosition(), nil) })
 		return nil
 	})
 }
