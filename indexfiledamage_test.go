@@ -287,6 +287,64 @@ func TestEntryUnreadableWhileIndexIsSaved(t *testing.T) {
 	h.close(m)
 }
 
+// TestEntryUnreadableInQuery lets an entry be unreadable in the log while a query reads it. If the disk is sound
+// afterwards, the query is repeated with the index file. If the log is damaged, the query returns the error. In both
+// cases the index file must not be ignored from then on.
+func TestEntryUnreadableInQuery(t *testing.T) {
+	h := newIndexHome(t, 600)
+	m := h.open(nil)
+	h.recall(m, "alpha")
+	broken := errors.New("the disk is broken")
+	m.searcher.Load().err.Store(&broken)
+	h.agree(m)
+	if n := countIndexed(m); n != 0 || m.ignoresIndexFile {
+		t.Errorf("%d entries were indexed anew, the index file is ignored: %t", n, m.ignoresIndexFile)
+	}
+	h.close(m)
+
+	m = h.open(nil)
+	hits := h.recall(m, "alpha")
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log, err := vfs.ReadFile(h.fs, "memory.oxbow", -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(log, []byte(hits[0].Entry.Content))
+	if at < 0 {
+		t.Fatal("the log does not contain the text of the entry")
+	}
+	flip := func() {
+		f, err := h.fs.OpenFile("memory.oxbow", os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log[at] ^= 1
+		_, err = f.WriteAt(log[at:at+1], int64(at))
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m = h.open(nil)
+	flip()
+	for range 2 {
+		if _, err := m.Recall(t.Context(), Query{Text: "alpha", Limit: 20}); err == nil {
+			t.Error("Recall returns no error for an entry that is damaged in the log")
+		}
+	}
+	if m.ignoresIndexFile {
+		t.Error("the index file is ignored because the log is damaged")
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	flip()
+	m = h.open(nil)
+	h.agree(m)
+	h.close(m)
+}
+
 // sampled is like the method agree, but it recalls only one query and compares the hits with the saved answer h.want().
 // The number i is the position of the damage in the index file, for the error message.
 func (h *indexHome) sampled(i int) {

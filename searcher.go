@@ -412,6 +412,16 @@ func (s *searcher) indexReadError(x *index.Searcher) error {
 	return cmp.Or(s.initialEntryRows.err(), x.Err())
 }
 
+// hasIndexReadError reports whether an error occurred when the index file was read, for any ranking.
+func (s *searcher) hasIndexReadError() bool {
+	for _, r := range *s.scorers.Load() {
+		if s.indexReadError(r.Index().Searcher()) != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // entryIDs returns the IDs of all entries in ascending order.
 func (v *rankedView) entryIDs() []uint64 {
 	x := v.Searcher()

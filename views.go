@@ -39,7 +39,7 @@ func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, erro
 // visitQueryViews calls the function in the parameter use with the views that [Memory.views] yields. It stops if this
 // function returns false. It also stops after a view with a complete answer in which no damage was found. If a view is
 // incomplete or damaged, visitQueryViews continues with a view of a new index. visitQueryViews returns an error if the
-// ranking is unknown, if the index cannot be built or read, or if ctx is done.
+// ranking is unknown, if the index cannot be built or read, if an entry cannot be read, or if ctx is done.
 func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedView) bool) error {
 	rank := cmp.Or(q.Rank, m.opts.Ranking)
 	if err := checkRanking(rank); err != nil {
@@ -58,7 +58,7 @@ func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedV
 		}
 		m.lastScanIndex.Store(nil)
 	}
-	for {
+	for isRepeated := false; ; {
 		s, err := m.refreshIndex(ctx)
 		if err != nil {
 			return err
@@ -74,7 +74,17 @@ func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedV
 		if !use(v) || v.firstReadError() == nil {
 			return ctx.Err()
 		}
-		m.dropUnreadableIndex(s)
+		if s.hasIndexReadError() {
+			m.dropUnreadableIndex(s)
+			continue
+		}
+		// An entry could not be read from the log. The index file is not to blame, so the next query may use it. Repeat
+		// the query only once, because the error may be permanent.
+		m.dropSearcher(s)
+		if isRepeated {
+			return v.firstReadError()
+		}
+		isRepeated = true
 	}
 }
 
