@@ -5,6 +5,7 @@ package oxbow
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -257,6 +258,11 @@ type savedIndex struct {
 
 func (s *savedIndex) close() {
 	_ = s.file.Close() // ignore the error: the file was only read
+}
+
+// verifyChecksums reads the whole file and verifies its checksums. It returns an error if the file is damaged.
+func (s *savedIndex) verifyChecksums() error {
+	return cmp.Or(s.rows.file.VerifyPages(), s.index.Searcher().VerifyChecksums())
 }
 
 // openIndexFile opens the index file. It returns an error if the file is for another ranking,

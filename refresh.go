@@ -125,17 +125,18 @@ func (m *Memory) applyPendingChanges(ctx context.Context) error {
 	return nil
 }
 
-// minChangesToTakeOver returns the minimum number of pending changes for which it is faster to open an index file than
-// to apply the changes to the index in memory. The argument n is the number of entries in the index. The time to open a
-// file grows with n. It is less than the time to analyze n/1000 entries.
-func minChangesToTakeOver(n int) int { return 256 + n/1024 }
+// minChangesToTakeOver returns the minimum number of pending changes for which it is faster to open and verify an index
+// file than to apply the changes to the index in memory. The argument n is the number of entries in the index. The time
+// to open and verify a file grows with n. It is about the time to analyze n/100 entries.
+func minChangesToTakeOver(n int) int { return 256 + n/128 }
 
 // takeOverIndexFile opens the index file as the new searcher of m, and discards the searcher in the argument old. It
 // does so only if another process has already saved most of the changes ds in this file. The list ds contains the
 // changes that are not in the old searcher yet. takeOverIndexFile reads the changes that are not in the file from the
 // store. If it returns true, the caller must not apply ds, because the new searcher contains all of these changes.
 //
-// takeOverIndexFile returns false, and changes nothing, if the file contains too few of the changes or cannot be used.
+// takeOverIndexFile returns false, and changes nothing, if the file contains too few of the changes, is damaged, or
+// cannot be used.
 // The caller must hold m.applyMu, so that no other changes are applied during the call. Queries that still use the old
 // searcher fail and are repeated.
 func (m *Memory) takeOverIndexFile(ctx context.Context, old *searcher, ds []analyzedChange) bool {
@@ -156,6 +157,10 @@ func (m *Memory) takeOverIndexFile(ctx context.Context, old *searcher, ds []anal
 	s.savedIndex = m.openSavedIndex(m.opts.Ranking)
 	if s.savedIndex == nil {
 		return false
+	}
+	if s.savedIndex.verifyChecksums() != nil {
+		s.close()
+		return false // A damaged page would be found only by a later query, which would have to index all entries.
 	}
 	// The store reports a change only after it has added the change to its history. Therefore the history contains ds.
 	if err := s.initFromIndexFile(ctx); err != nil {

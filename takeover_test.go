@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 	"github.com/oxbow-memory/oxbow/test/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -69,6 +70,14 @@ func TestTakeOverIndexFile(t *testing.T) {
 			h.put(b)
 		}, 0, written},
 		{"cut", func(h *indexHome, _, after []byte) { h.put(after[:len(after)/2]) }, 0, written},
+		{"damaged in the last page of entries", func(h *indexHome, _, after []byte) {
+			h.put(after)
+			h.damagePage(1300 / (pagefile.PageDataBytes / indexRowSize))
+		}, 0, written},
+		{"damaged in a list of documents", func(h *indexHome, _, after []byte) {
+			h.put(after)
+			h.damagePage(len(after)/pagefile.PageSize - 4)
+		}, 0, written},
 		{"another format", func(h *indexHome, _, after []byte) {
 			b := bytes.Clone(after)
 			binary.LittleEndian.PutUint32(b[8:], indexFormat+1)

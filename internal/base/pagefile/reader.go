@@ -207,6 +207,19 @@ func (r *Reader) EachPageData(table int, fn func(rows, unused []byte)) error {
 	return nil
 }
 
+// VerifyPages reads all pages and verifies their checksums. The pages are not cached. If a page cannot be read,
+// VerifyPages returns the error, which it also records for Err.
+func (r *Reader) VerifyPages() error {
+	buffer := make([]byte, min(pagesPerRead, len(r.pages))*PageSize)
+	for n := 1; n < len(r.pages); n += pagesPerRead { // Open has verified page 0
+		if err := r.readPages(buffer[:min(pagesPerRead, len(r.pages)-n)*PageSize], n); err != nil {
+			r.RecordError(err)
+			return err
+		}
+	}
+	return nil
+}
+
 // LoadTable reads all pages of a table into the cache with few system calls.
 func (r *Reader) LoadTable(table int) {
 	for n, end := r.firstPages[table], r.firstPages[table]+r.tables[table].PageCount(); n < end; n += pagesPerRead {

@@ -277,9 +277,14 @@ func (img *snapshotTerms) readBlockBytes(block *dictBlock, b []byte) error {
 		return err
 	}
 	if crc32.Checksum(b, castagnoli) != block.checksum {
-		return fmt.Errorf("%w: %d bytes at %d do not match their checksum", errDamagedSnapshot, len(b), at)
+		return newChecksumError(len(b), at)
 	}
 	return nil
+}
+
+// newChecksumError returns the error for bytes of a snapshot whose checksum is wrong.
+func newChecksumError(byteCount int, offset int64) error {
+	return fmt.Errorf("%w: %d bytes at %d do not match their checksum", errDamagedSnapshot, byteCount, offset)
 }
 
 // countTerms returns the number of terms in the encoded block b. The block begins with one entry of termEntrySize bytes
@@ -483,7 +488,7 @@ func readCheckedBytes(r io.ReaderAt, off, byteCount, fileSize int64) ([]byte, er
 		return nil, err
 	}
 	if byteCount < 4 || crc32.Checksum(b[:byteCount-4], castagnoli) != binary.LittleEndian.Uint32(b[byteCount-4:]) {
-		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", errDamagedSnapshot, byteCount, off)
+		return nil, newChecksumError(int(byteCount), off)
 	}
 	return b[:byteCount-4], nil
 }

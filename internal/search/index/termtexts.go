@@ -148,7 +148,7 @@ func (r *textBlockReader) readBatch() error {
 		return err
 	}
 	if crc32.Checksum(r.buffer, castagnoli) != t.checksum {
-		return fmt.Errorf("%w: %d bytes at %d do not match their checksum", errDamagedSnapshot, t.size, t.offset)
+		return newChecksumError(int(t.size), t.offset)
 	}
 	r.remainingBlocks = r.buffer
 	return nil
