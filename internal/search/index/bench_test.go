@@ -89,10 +89,11 @@ func mark(every uint64) string { return fmt.Sprint("one in ", every) }
 // addUp is a simple form of Search for comparison. It scores each document that contains a query term, and returns the
 // best ask.Limit documents.
 func addUp(x *Index, ask Query) []Hit {
-	q := newSearchState(x.Searcher(), ask.Terms)
+	sr := x.Searcher() // only once, because a merge in the background may publish another searcher
+	q := newSearchState(sr, ask.Terms)
 	defer q.release()
 	best := bestHits{limit: ask.Limit, heap: q.hitHeap[:0], minHitScore: math.SmallestNonzeroFloat64}
-	for i := range x.Searcher().views {
+	for i := range sr.views {
 		v := q.openView(i)
 		v.scoreDocuments(q, best.minHitScore, func(number uint32, score float64) float64 {
 			if c := (rankedHit{score, v, number}); best.wouldKeep(c) && !v.isDeleted(number) {

@@ -10,73 +10,6 @@ import (
 	"slices"
 )
 
-// searchBest searches v, a part of the index, and adds the documents with the highest scores to the heap best. It
-// implements MaxScore (Turtle and Flood, 1995). For each term of the query, there is a maximum that the term can add to
-// a document's score. searchBest processes the terms in descending order of this maximum.
-//
-// For each term and each document that contains the term, the index stores an impact, which is an upper bound of what
-// the term adds to the document's score. The threshold is the lowest score among the best documents that were found so
-// far. searchBest skips a document if its impact for the current term plus the maximums of all later terms is below the
-// threshold. The search ends when the maximums of all remaining terms together are below the threshold.
-//
-// During the search, scores are estimates in single precision, divided by the query's norm. The threshold is lowered a
-// little to allow for rounding errors. After the search, searchBest computes the scores of the remaining candidates in
-// double precision, over all terms in order. Therefore these scores are identical to the scores that scoreDocuments
-// computes.
-//
-// The result done is false if the caller should compute the scores of all documents instead. In this case, searchBest
-// has not changed the heap. There are three reasons for this result:
-//   - The part of the index is small and contains the terms only rarely.
-//   - The weights of the terms cannot be represented in single precision.
-//   - Too many examined documents turned out not to be among the best.
-func (v *segmentView) searchBest(q *searchState, query *Query, best *bestHits) (done bool) {
-	if !(q.termScoreGainSum > minQueryNorm && q.termScoreGainSum < maxQueryNorm) {
-		return false
-	}
-	for i := range q.cursors {
-		if q.cursors[i].termScoreGainShare < minTermShareOfQueryNorm {
-			return false
-		}
-	}
-	postings := q.countPostings()
-	b := maxScoreSearch{
-		searchState:              q,
-		view:                     v,
-		searchQuery:              query,
-		limit:                    best.limit,
-		remainingWastedEstimates: postings / postingsPerWastedEstimate,
-		nextCandidateBatchSize:   firstCandidateBatchSize,
-	}
-	// Ignore documents without any term of the query, because they are no hits. AcceptDocument is not called for them.
-	b.threshold = math.SmallestNonzeroFloat32
-	b.roundingErrorFactor = 1 - float32(len(q.terms)+maxRoundingErrorCount)*(1.0/(1<<22))
-	b.adjustedK1Base, b.adjustedK1Slope = max(
-		float32(q.scale.adjustedK1Base),
-		lengthEpsilon,
-	), float32(
-		q.scale.adjustedK1Slope,
-	)
-	b.topScoreEstimates, b.likelyHits = q.topScoreEstimates[:0], q.likelyHits[:0]
-	for _, r := range best.heap {
-		b.insertTopScoreEstimate(float32(r.score / q.termScoreGainSum))
-	}
-	b.threshold = max(b.threshold, b.minTenthBestScore()*b.roundingErrorFactor)
-	switch {
-	case b.hasFewCandidates(postings):
-		b.scoreAllMatchingDocuments()
-	case postings <= maxPostingsToAdd && len(v.docLengths) <= 2*docsPerScoreWindow:
-		return false // The terms occur so rarely that adding up all their postings is faster than a MaxScore search.
-	default:
-		b.scoreQueryTerms()
-	}
-	q.topScoreEstimates, q.likelyHits = b.topScoreEstimates, b.likelyHits
-	if b.remainingWastedEstimates < 0 {
-		return false
-	}
-	b.rescoreLikelyHits(best)
-	return true
-}
-
 // A MaxScore search estimates scores in single precision, divided by the query's norm, which is the sum of the terms'
 // maximum contributions. The search is used only if the norm is between minQueryNorm and maxQueryNorm, and if each
 // term's share in the norm is at least minTermShareOfQueryNorm. Otherwise numbers would be too small or too large for
@@ -166,16 +99,23 @@ type maxScoreSearch struct {
 	adjustedK1Base, adjustedK1Slope float32
 	nextCandidateBatchSize          int // number of documents that the next batch estimates together
 	remainingWastedEstimates        int // how many more documents may turn out to be no hits before the search gives up
+	// how many more lookups of a term in a document scoreQueryTerms may make before scoreByBounds is used instead
+	remainingLookups int
+}
+
+// isOverBudget reports whether the search has done so much work without success that another kind of search is faster.
+func (b *maxScoreSearch) isOverBudget() bool {
+	return b.remainingWastedEstimates < 0 || b.remainingLookups < 0
 }
 
 // scoreQueryTerms adds the scores of the query's terms to the documents, beginning with the strongest term. It stops if
 // the remaining terms together cannot raise the score of a document to the threshold, which is the lowest score among
 // the best documents so far. It also stops if it has estimated the scores of too many documents that the query does not
-// accept. The search must then be made in another way.
+// accept, or if it has looked up terms in too many documents. The search must then be made in another way.
 func (b *maxScoreSearch) scoreQueryTerms() {
 	for place, i := range b.cursorIndexesByGain {
 		c := &b.cursors[i]
-		if b.maxRemainingTermScores[place] < float64(b.threshold) || b.remainingWastedEstimates < 0 {
+		if b.maxRemainingTermScores[place] < float64(b.threshold) || b.isOverBudget() {
 			return
 		}
 		switch w := c.columns; {
@@ -254,7 +194,7 @@ func (b *maxScoreSearch) scoreColumns(c *queryCursor, orderIndex, minImpact, imp
 	c1 := b.adjustedK1Slope
 	all := b.filter.acceptsAll
 	for i := 0; i < len(w.scoreImpacts) && minImpact < impactLimit &&
-		b.remainingWastedEstimates >= 0; minImpact = max(minImpact, b.minUsefulScoreImpact(c, orderIndex)) {
+		!b.isOverBudget(); minImpact = max(minImpact, b.minUsefulScoreImpact(c, orderIndex)) {
 		n := 0
 		n, i = b.collectHighScoreImpacts(w.scoreImpacts, i, minImpact, impactLimit)
 		left := 0
@@ -351,7 +291,7 @@ func (b *maxScoreSearch) collectHighScoreImpacts(
 func (b *maxScoreSearch) scoreFilteredDocuments(c *queryCursor, indexInTermOrder int) {
 	n := 0
 	for i, set := range b.filter.documentBits {
-		for set &= c.columns.docBitSet[i]; set != 0 && b.remainingWastedEstimates >= 0; set &= set - 1 {
+		for set &= c.columns.docBitSet[i]; set != 0 && !b.isOverBudget(); set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
 			if !b.filter.isCreatedInRange(doc) {
 				continue
@@ -380,6 +320,7 @@ func (b *maxScoreSearch) completeCandidateScores(indexInTermOrder int, candidate
 			}
 			candidates = candidates[:left]
 		}
+		b.remainingLookups -= len(candidates)
 		b.cursors[b.cursorIndexesByGain[next]].addEstimatedTermScores(candidates)
 	}
 	for _, x := range candidates {
@@ -585,7 +526,7 @@ func (b *maxScoreSearch) scoreAllMatchingDocuments() {
 		n = 0
 	}
 	for i, set := range b.filter.documentBits {
-		for ; set != 0 && b.remainingWastedEstimates >= 0; set &= set - 1 {
+		for ; set != 0 && !b.isOverBudget(); set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
 			if !b.filter.isCreatedInRange(doc) {
 				continue

@@ -165,7 +165,7 @@ func TestTenThousandQueries(t *testing.T) {
 			change()
 		}
 		q := Query{Limit: []int{1, 3, 10, 10, 60, maxHitsForMaxScore + 1}[rng.IntN(6)]}
-		for range 1 + rng.IntN(8) {
+		for range 1 + rng.IntN([]int{8, 8, 8, 80}[rng.IntN(4)]) { // many terms for scoreByBounds
 			w := z.Uint64()
 			q.Terms = append(
 				q.Terms,
@@ -360,7 +360,10 @@ func TestManyDocuments(t *testing.T) {
 		}
 	}, nil)
 	for i := range testenv.RepeatCount(200, 2000) {
-		q := Query{Terms: TermsForWords(words(1 + rng.IntN(6))), Limit: maxHitsForMaxScore + 1}
+		q := Query{
+			Terms: TermsForWords(words(1 + rng.IntN([]int{6, 6, 60}[rng.IntN(3)]))), // many terms for scoreByBounds
+			Limit: maxHitsForMaxScore + 1,
+		}
 		if i%3 == 0 {
 			q.Conditions = []TermCondition{{Terms: words(1 + rng.IntN(2)), IsNegated: i%2 == 0}}
 		}

@@ -38,10 +38,15 @@ type searchState struct {
 	hitHeap                []rankedHit
 	filter                 filterSet
 	hitCandidateBatch      [estimateBatchSize + scoreImpactBlockSize]hitCandidate
-	topScoreEstimates      []uint32 // memory that searchBest in maxscore.go reuses
+	topScoreEstimates      []uint32 // memory that searchBest reuses
 	likelyHits             []likelyHit
 	// scores of the docsPerScoreWindow documents that are being processed. They are all zero between searches.
 	windowDocumentScores [docsPerScoreWindow]float64
+	// upper bounds for the scores of the documents that scoreByBounds is processing. They are all zero between
+	// searches.
+	windowScoreBounds [docsPerScoreWindow]uint32
+	// memory for the indexes of the documents in the window whose score bounds reach the threshold
+	windowDocsAboveBound [docsPerScoreWindow]uint16
 	isBusy               bool
 }
 
@@ -55,6 +60,8 @@ type queryCursor struct {
 	termScoreGainShare     float32 // gain divided by the sum of all terms' gains
 	// a posting's contribution is at most its impact times scorePerImpact (relative to the sum of all terms' gains)
 	scorePerImpact float64
+	// scorePerImpact in units of 1/scoreBoundUnits, rounded up (only set by scoreByBounds)
+	scoreBoundPerImpact uint32
 	// largest contribution of the term in this segment, divided by the sum of all terms' gains
 	maxTermScoreInSegment float64
 }

@@ -72,6 +72,83 @@ func (q *searchState) searchView(query *Query, i int, best *bestHits) {
 	})
 }
 
+// searchBest searches v, a part of the index, and adds the documents with the highest scores to the heap best. It
+// implements MaxScore (Turtle and Flood, 1995). For each term of the query, there is a maximum that the term can add to
+// a document's score. searchBest processes the terms in descending order of this maximum.
+//
+// For each term and each document that contains the term, the index stores an impact, which is an upper bound of what
+// the term adds to the document's score. The threshold is the lowest score among the best documents that were found so
+// far. searchBest skips a document if its impact for the current term plus the maximums of all later terms is below the
+// threshold. The search ends when the maximums of all remaining terms together are below the threshold.
+//
+// If this method skips too few documents, searchBest uses another method, which adds up the impacts of all terms in
+// each document (see scoreByBounds).
+//
+// During the search, scores are estimates in single precision, divided by the query's norm. The threshold is lowered a
+// little to allow for rounding errors. After the search, searchBest computes the scores of the remaining candidates in
+// double precision, over all terms in order. Therefore these scores are identical to the scores that scoreDocuments
+// computes.
+//
+// The result done is false if the caller should compute the scores of all documents instead. In this case, searchBest
+// has not changed the heap. There are three reasons for this result:
+//   - The part of the index is small and contains the terms only rarely.
+//   - The weights of the terms cannot be represented in single precision.
+//   - Too many examined documents turned out not to be among the best.
+func (v *segmentView) searchBest(q *searchState, query *Query, best *bestHits) (done bool) {
+	if !(q.termScoreGainSum > minQueryNorm && q.termScoreGainSum < maxQueryNorm) {
+		return false
+	}
+	for i := range q.cursors {
+		if q.cursors[i].termScoreGainShare < minTermShareOfQueryNorm {
+			return false
+		}
+	}
+	postings := q.countPostings()
+	b := maxScoreSearch{
+		searchState:              q,
+		view:                     v,
+		searchQuery:              query,
+		limit:                    best.limit,
+		remainingWastedEstimates: postings / postingsPerWastedEstimate,
+		remainingLookups:         math.MaxInt,
+		nextCandidateBatchSize:   firstCandidateBatchSize,
+	}
+	// Ignore documents without any term of the query, because they are no hits. AcceptDocument is not called for them.
+	b.threshold = math.SmallestNonzeroFloat32
+	b.roundingErrorFactor = 1 - float32(len(q.terms)+maxRoundingErrorCount)*(1.0/(1<<22))
+	b.adjustedK1Base, b.adjustedK1Slope = max(
+		float32(q.scale.adjustedK1Base),
+		lengthEpsilon,
+	), float32(
+		q.scale.adjustedK1Slope,
+	)
+	b.topScoreEstimates, b.likelyHits = q.topScoreEstimates[:0], q.likelyHits[:0]
+	for _, r := range best.heap {
+		b.insertTopScoreEstimate(float32(r.score / q.termScoreGainSum))
+	}
+	b.threshold = max(b.threshold, b.minTenthBestScore()*b.roundingErrorFactor)
+	switch {
+	case b.hasFewCandidates(postings):
+		b.scoreAllMatchingDocuments()
+	case postings <= maxPostingsToAdd && len(v.docLengths) <= 2*docsPerScoreWindow:
+		return false // The terms occur so rarely that adding up all their postings is faster than a MaxScore search.
+	default:
+		if b.canUseScoreBounds() {
+			b.remainingLookups = minLookupsBeforeBounds + postings/(postingsPerLookup*len(b.cursors))
+		}
+		b.scoreQueryTerms()
+		if b.remainingLookups < 0 {
+			b.scoreByBounds()
+		}
+	}
+	q.topScoreEstimates, q.likelyHits = b.topScoreEstimates, b.likelyHits
+	if b.remainingWastedEstimates < 0 {
+		return false
+	}
+	b.rescoreLikelyHits(best)
+	return true
+}
+
 // CountHits returns the number of documents that a search without a limit would find. Their scores are above 0, and
 // the query's conditions are met.
 func (x *Searcher) CountHits(query Query) int {

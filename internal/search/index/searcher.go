@@ -33,8 +33,10 @@
 //
 // A posting is a document that contains a term, with the term's frequency. The impact of a posting is a byte with an
 // upper bound for what the term adds to the document's score. For a frequent term, a search mostly reads the impacts.
-// It looks up the remaining terms only for documents that can still be among the best (maxscore.go). In a small
-// segment, a search adds up all postings (scan.go). Both methods return identical scores.
+// It looks up the remaining terms only for documents that can still be among the best (maxscore.go). If a query has
+// many terms, this takes too many lookups. The search then adds up the impacts of all terms, and looks up the terms
+// only for documents with a high sum (scorebounds.go). In a small segment, a search adds up all postings (scan.go). All
+// methods return identical scores.
 //
 // An index can be written to a snapshot and opened from it (snapshot.go). The terms of such a segment are read when a
 // query needs them.

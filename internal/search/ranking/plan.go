@@ -248,8 +248,7 @@ func (v *View) MakePlan(q Query) *Plan {
 		}
 	}
 	for i, prefix := range asked.Prefixes {
-		ts := v.termsWithPrefix(prefix)
-		for _, t := range ts[:min(len(ts), maxPrefixWords)] {
+		for _, t := range v.frequentTermsWithPrefix(prefix) {
 			p.WordTerms = append(p.WordTerms, QueryWordTerm{q.Prefixes[i] + "*", t, false})
 			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: prefixWordWeight})
 		}
@@ -324,26 +323,46 @@ func isWholeMonth(from, lastDay time.Time, days int) bool {
 	return isFromFirst && isToLast
 }
 
-// termsWithPrefix returns the indexed terms that begin with the prefix, most frequent first. If there is no such term,
-// it returns only prefix.Term, the term of the prefix as a whole word.
+// termsWithPrefix returns all indexed terms that begin with the prefix, in no particular order. If there is no such
+// term, it returns only prefix.Term, the term of the prefix as a whole word.
 func (v *View) termsWithPrefix(prefix analysis.QueryPrefix) []string {
-	type count struct {
+	var terms []string
+	for t := range v.Vocabulary(prefix.FoldedText) {
+		terms = append(terms, t)
+	}
+	if len(terms) == 0 {
+		return []string{prefix.Term}
+	}
+	return terms
+}
+
+// frequentTermsWithPrefix returns at most maxPrefixWords indexed terms that begin with the prefix: the most frequent
+// terms, the most frequent first. If there is no such term, it returns only prefix.Term, the term of the prefix as a
+// whole word.
+func (v *View) frequentTermsWithPrefix(prefix analysis.QueryPrefix) []string {
+	type termCount struct {
 		term string
 		df   int
 	}
-	var cs []count
+	order := func(a, b termCount) int { return cmp.Or(b.df-a.df, strings.Compare(a.term, b.term)) }
+	best := make([]termCount, 0, maxPrefixWords+1) // the most frequent terms so far, sorted
 	for t, df := range v.Vocabulary(prefix.FoldedText) {
-		cs = append(cs, count{t, df})
+		c := termCount{t, df}
+		if len(best) == maxPrefixWords && order(best[maxPrefixWords-1], c) < 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best, c, order)
+		best = slices.Insert(best, at, c)
+		best = best[:min(len(best), maxPrefixWords)]
 	}
-	if len(cs) == 0 {
+	if len(best) == 0 {
 		return []string{prefix.Term}
 	}
-	slices.SortFunc(cs, func(a, b count) int { return cmp.Or(b.df-a.df, strings.Compare(a.term, b.term)) })
-	var ts []string
-	for _, c := range cs {
-		ts = append(ts, c.term)
+	terms := make([]string, len(best))
+	for i, c := range best {
+		terms[i] = c.term
 	}
-	return ts
+	return terms
 }
 
 // addClause adds a clause to the plan.
