@@ -55,7 +55,7 @@ func (o *memoryViewState) answerRequest(w http.ResponseWriter, r *http.Request, 
 	if err != nil || earlier != nil {
 		return earlier, err
 	}
-	// End the request even if the verb panics, because a repetition of the request waits for this.
+	// End the request even if the verb panics. Otherwise a repetition of the request would wait forever.
 	defer func() { o.replayCache.endRequest(first, res) }()
 	end, err := o.acquireHeavyCallSlot(r.Context(), rt)
 	if err != nil {
@@ -88,8 +88,9 @@ func (o *memoryViewState) answerRequest(w http.ResponseWriter, r *http.Request, 
 	return o.encodeResult(ctx, r, rt, out, cursor)
 }
 
-// acquireHeavyCallSlot waits until the request may run, if its route reads much of the memory. Other requests need not
-// wait. The caller must call release after the verb has returned.
+// acquireHeavyCallSlot waits until a request may run. It limits only requests that read and may read many entries. For
+// any other request it returns at once. The caller must call release after the verb has returned. If ctx is done during
+// the wait, acquireHeavyCallSlot returns the error of ctx.
 func (o *memoryViewState) acquireHeavyCallSlot(ctx context.Context, rt *route) (release func(), err error) {
 	if !rt.verb.ReadOnly || rt.hasConstantTime {
 		return func() {}, nil
@@ -186,8 +187,9 @@ func (o *memoryViewState) setEntryHeaders(
 	return false
 }
 
-// writtenEntry returns the entry in the version that the call has written. The ETag is computed from this version,
-// because another call may have changed the entry since. It returns false if the call wrote no entry.
+// writtenEntry returns the entry that a call of remember or restore has written, in the version that this call wrote.
+// The ETag is computed from this version, because another call may have changed the entry since then. For the result of
+// any other verb, writtenEntry returns false.
 func writtenEntry(result any) (oxbow.Entry, bool) {
 	switch out := result.(type) {
 	case verb.RememberOut:
@@ -198,7 +200,8 @@ func writtenEntry(result any) (oxbow.Entry, bool) {
 	return oxbow.Entry{}, false
 }
 
-// currentEntry returns the entry with this name. It returns false if the entry no longer has this version.
+// currentEntry reads the entry with the given name. It returns false if the entry cannot be read, or if it no longer
+// has the given version.
 func (o *memoryViewState) currentEntry(ctx context.Context, name string, version uint64) (oxbow.Entry, bool) {
 	m, err := o.openMemory(ctx)
 	if err != nil {

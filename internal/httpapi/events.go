@@ -27,9 +27,10 @@ type changedEntry struct {
 	ChangeVerb string `json:"verb"`
 }
 
-// serveEvents sends the changes that the view may see. An event's ID is the number of its change. A client that sends
-// Last-Event-ID first receives the changes after this number. If these changes are not known any more, it receives the
-// event "reset" and must read everything again.
+// serveEvents sends an event stream to the client, with one event for each change of the part of the memory that the
+// client may see. An event's ID is the number of its change. A client that sends the header Last-Event-ID first
+// receives the changes after this number. If these changes are not known any more, the client receives the event
+// "reset", and must read everything again. serveEvents returns when the client disconnects.
 func (o *memoryViewState) serveEvents(w http.ResponseWriter, r *http.Request, feed *history.ChangeFeed) error {
 	if r.Method != http.MethodGet { // The response to a HEAD request would never end.
 		return wrongMethodError(w, r, []string{http.MethodGet, http.MethodOptions})

@@ -12,7 +12,8 @@ import (
 //go:embed openapi.json
 var openAPIDescription []byte
 
-// serveOpenAPIDescription sends the OpenAPI description. The client needs no token.
+// serveOpenAPIDescription sends the OpenAPI description. The client needs no token, but the guard g must accept the
+// request's host and origin.
 func serveOpenAPIDescription(w http.ResponseWriter, r *http.Request, g auth.RequestGuard) error {
 	if err := g.CheckHostAndOrigin(r); err != nil {
 		return err

@@ -18,7 +18,8 @@ func newHeavyCallLimit() heavyCallSemaphore {
 	return make(heavyCallSemaphore, max(1, runtime.GOMAXPROCS(0)/2))
 }
 
-// acquireSlot waits for a turn. It returns a function that the caller must call at the end of the turn.
+// acquireSlot waits until another call may run. The caller must call releaseSlot at the end of the call. If ctx is done
+// during the wait, acquireSlot returns the error of ctx, and releaseSlot is nil.
 func (t heavyCallSemaphore) acquireSlot(ctx context.Context) (releaseSlot func(), err error) {
 	select {
 	case t <- struct{}{}:

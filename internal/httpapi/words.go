@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// referenceText returns the wording of a reference in a note, for a user of the HTTP API. For a verb or a call, it
-// names the corresponding HTTP request. For the next page, it names the offset. For other references, it uses the usual
-// wording.
+// referenceText returns the text for a reference in a note, if the reader of the note uses the HTTP API. A reference to
+// a verb or a call becomes an HTTP request, such as "GET /recall". A reference to the next page becomes the offset of
+// this page. Any other reference gets the same text as in other interfaces.
 func referenceText(r verb.NoteReference) string {
 	switch r := r.(type) {
 	case verb.VerbRef:
@@ -30,8 +30,8 @@ func referenceText(r verb.NoteReference) string {
 	return verb.Notef("%s", r).String()
 }
 
-// formatRequest returns the method, the path and the JSON body of a call. Arguments in the path are left out of the
-// body.
+// formatRequest returns the HTTP request for a call of a verb, as text: the method, the path, and the JSON body. An
+// argument that is part of the path is not in the body.
 func formatRequest(verbName string, args []verb.HintArgument) string {
 	request, body := verbMethodAndPath(verbName), map[string]any{}
 	for _, a := range args {

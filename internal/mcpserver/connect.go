@@ -38,7 +38,8 @@ var toolMetas = map[string]mcp.Meta{
 	spawnToolName:         {"anthropic/maxResultSizeChars": maxClaudeAnswerBytes},
 }
 
-// openUnrestrictedServer returns a protocol server for a client that has all rights of the server.
+// openUnrestrictedServer returns a protocol server for a client that has all rights of the server. The argument
+// clientName is the name of the interface, as for openServer.
 func (s *Server) openUnrestrictedServer(clientName string) (*mcp.Server, error) {
 	v, err := s.newClientService(auth.Token{}, "")
 	if err != nil {
@@ -47,7 +48,8 @@ func (s *Server) openUnrestrictedServer(clientName string) (*mcp.Server, error) 
 	return v.openServer(clientName)
 }
 
-// openServer returns a protocol server for one transport. name is the name of the transport.
+// openServer returns a protocol server for the clients of v that use the same interface. The argument name is the name
+// of the interface: stdioDoorName or "http". It is recorded with the clients' changes.
 func (v *clientService) openServer(name string) (*mcp.Server, error) {
 	run, err := v.randomHex(8)
 	if err != nil {

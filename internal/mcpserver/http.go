@@ -70,6 +70,8 @@ type viewHTTPHandlers struct {
 	listSessions                     func() iter.Seq[*mcp.ServerSession] // lists the sessions of sessionHandler
 }
 
+// serveRequest answers a request of a client with the token t. It chooses the handler for the token, the profile in the
+// path, and the client's protocol version.
 func (h *viewHandlerCache) serveRequest(w http.ResponseWriter, r *http.Request, t auth.Token) {
 	room, err := h.findHandlers(t, r.PathValue("profile"))
 	if err != nil {

@@ -150,9 +150,9 @@ func (v *clientService) homeIfUnrestricted() layout.Home {
 	return v.serverOptions.Home
 }
 
-// clientInstructions returns the instructions for a client, followed by the home's context. If the text is too long
-// for the client, the context is cut. The entries in the context do not count as shown to the session, because some
-// clients do not pass instructions to the model.
+// clientInstructions returns the instructions for a client, followed by the home's context. If the text is too long for
+// the client, the context is cut. Entries in the context are not recorded as shown to the client's session, because
+// some clients do not pass the instructions to the model.
 func (d *serverTransport) clientInstructions(ctx context.Context, client *mcp.Implementation) string {
 	ctx = verb.WithSeenEntries(ctx, &verb.SeenEntries{})
 	const rest = "All of it is the resource " + contextURI + " and the prompt /context."

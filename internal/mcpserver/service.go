@@ -35,9 +35,10 @@ func (s *Server) newClientService(t auth.Token, profileName string) (*clientServ
 	return v, nil
 }
 
-// viewInstructions returns the instructions for the service's clients. If the clients may see only a part of the
-// memory, they get the default tools, and therefore the default instructions. They never get the extra instruction. If
-// the home has no memory tools for them, the server's own instructions are returned.
+// viewInstructions returns the instructions for the service's clients. Clients that may see the whole memory get the
+// server's instructions, followed by the extra instruction. Clients that may see only a part of the memory do not get
+// the extra instruction. They get the default instructions if the home has memory tools, and otherwise the server's
+// instructions.
 func (v *clientService) viewInstructions() string {
 	if v.IsPartial() {
 		if v.hasMemory() {
@@ -121,7 +122,7 @@ func (v *clientService) explainError(err error) string {
 }
 
 // formatVerbReference returns the text for a reference to a verb, in a note that a model reads. If the server does not
-// offer the verb as a tool, the text also contains the command-line option with which the server would offer the verb.
+// offer the verb as a tool, the text also says with which option of the command "oxbow mcp" the server would offer it.
 func (v *clientService) formatVerbReference(r verb.NoteReference) string {
 	said, verbWord := verb.Notef("%s", r).String(), ""
 	switch r := r.(type) {

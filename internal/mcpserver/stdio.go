@@ -206,8 +206,9 @@ func (c *drainingConnection) recordCall(r *jsonrpc.Request) {
 	}
 }
 
-// awaitCalls waits until all calls are answered, except those that the client has cancelled. It gives up if no answer
-// is written within c.answerTimeout.
+// awaitCalls waits until all calls are answered, except the calls that the client has cancelled. If no answer is
+// written for the time c.answerTimeout, it answers the open calls with an error and returns. It also returns when the
+// connection is closed or ctx is done.
 func (c *drainingConnection) awaitCalls(ctx context.Context) {
 	timer := time.NewTimer(c.answerTimeout)
 	defer timer.Stop()
@@ -264,7 +265,7 @@ func (c *drainingConnection) abandonCalls(ctx context.Context) {
 	}
 }
 
-// Write writes a message. If a call already has an answer, a further answer is dropped.
+// Write writes a message. It drops a response to a call that was already answered or cancelled.
 func (c *drainingConnection) Write(ctx context.Context, msg jsonrpc.Message) error {
 	r, ok := msg.(*jsonrpc.Response)
 	if !ok {

@@ -35,10 +35,10 @@ type serverTransport struct {
 	loadedBySession map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles
 }
 
-// sessionWorkspace returns a workspace with the profiles that the session ss has loaded. If the client is connected to
-// standard input and output, the whole process is one session in every version of the protocol. Over HTTP, only
-// protocol versions before statelessVersion have sessions. With later versions, loaded profiles are not kept, because
-// the requests may come from many conversations.
+// sessionWorkspace returns a workspace for the calls of the session ss. If the server has profiles, the workspace
+// contains the profiles that the session has loaded. A client on standard input and output is a single session in every
+// protocol version. Over HTTP, only protocol versions before statelessVersion have sessions. In later versions, loaded
+// profiles are not kept, because the requests may come from many conversations.
 func (d *serverTransport) sessionWorkspace(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
 	if d.agentDoor.InterfaceName != stdioDoorName {

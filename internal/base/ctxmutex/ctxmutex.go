@@ -3,7 +3,8 @@ package ctxmutex
 
 import "context"
 
-// A Mutex is a mutex. It must be created by [New].
+// A Mutex is a mutual exclusion lock. Unlike a [sync.Mutex], it has a method [Mutex.LockContext], which stops waiting
+// when a context is done. A Mutex must be created by [New].
 type Mutex chan struct{}
 
 // New returns a mutex that is not locked.
@@ -11,7 +12,8 @@ func New() Mutex { return make(Mutex, 1) }
 
 func (m Mutex) Lock() { m <- struct{}{} }
 
-// Unlock unlocks the mutex. If the mutex is not locked, Unlock blocks until it is.
+// Unlock unlocks the mutex. If the mutex is not locked, Unlock waits until another goroutine locks it, and then unlocks
+// it.
 func (m Mutex) Unlock() { <-m }
 
 // TryLock locks an unlocked mutex, and reports whether it succeeded.

@@ -40,8 +40,9 @@ type LineMapper struct {
 // index of the last occurrence in each text.
 type lineOccurrence struct{ countInTextA, countInTextB, lastIndexInTextA, lastIndexInTextB int32 }
 
-// MapEqualLines returns, for each line in lineIDsA, the index of its equal line in lineIDsB, or -1. Mapped lines are
-// in the same order in both texts.
+// MapEqualLines compares two texts, which the caller passes as slices of line IDs (see [LineNumberer]). For each line
+// of the first text, the result contains the index of an equal line in the second text, or -1 if the line is mapped to
+// no line. The mapped lines are in the same order in both texts.
 //
 // The method is patience diff (Bram Cohen). Lines that occur exactly once in each text are anchors, and the parts
 // between two anchors are mapped separately. A part without anchors is mapped by a shortest edit script (Myers, "An
@@ -65,11 +66,13 @@ func (d *LineMapper) MapEqualLines(lineIDsA, lineIDsB []int32) []int {
 }
 
 // mapLineRange maps lines in a part of the first text to equal lines in a part of the second text. The slices firstPart
-// and secondPart contain the line IDs of the two parts. The part firstPart begins at line firstStart of the first text,
-// and the part secondPart begins at line secondStart of the second text. If a line in firstPart is mapped to a line in
-// secondPart, mapLineRange stores the second line's index in mapping. It first maps equal lines at the beginning and
-// end. Then it divides the parts at anchors, which are lines that occur once in both parts. Without anchors, it finds a
-// shortest edit script.
+// and secondPart contain the line IDs of the two parts. firstStart and secondStart are the indexes of their first lines
+// in the whole texts. If line i of the first text is mapped to line j of the second text, mapLineRange sets mapping[i]
+// to j.
+//
+// First, mapLineRange maps the equal lines at the beginning and at the end of the parts. Then it divides the parts at
+// anchors, which are lines that occur exactly once in each part. If there are no anchors, it finds a shortest edit
+// script.
 func (d *LineMapper) mapLineRange(firstPart, secondPart []int32, firstStart, secondStart int, mapping []int) {
 	for len(firstPart) > 0 && len(secondPart) > 0 && firstPart[0] == secondPart[0] {
 		mapping[firstStart] = secondStart
@@ -99,9 +102,10 @@ func (d *LineMapper) mapLineRange(firstPart, secondPart []int32, firstStart, sec
 	d.mapLineRange(firstPart[x:], secondPart[y:], firstStart+x, secondStart+y, mapping)
 }
 
-// findUniqueCommonLines returns the anchors: index pairs of the lines that occur exactly once in each text. Both
-// indexes increase from pair to pair. If the texts have these lines in different orders, findUniqueCommonLines returns
-// a longest list of such pairs.
+// findUniqueCommonLines returns the anchors of two texts. An anchor is a line that occurs exactly once in each text.
+// The result contains a pair of indexes for each anchor: its index in a and its index in b. Both indexes increase from
+// pair to pair. If the texts contain the anchors in different orders, findUniqueCommonLines leaves out as few anchors
+// as possible, so that the others have the same order in both texts.
 func (d *LineMapper) findUniqueCommonLines(a, b []int32) [][2]int {
 	occurrences := d.lineOccurrences
 	for i, l := range a {
@@ -125,10 +129,11 @@ func (d *LineMapper) findUniqueCommonLines(a, b []int32) [][2]int {
 }
 
 // longestAscendingPairs returns the longest subsequence of pairs in which the second numbers increase. It uses patience
-// sorting. The element tops[n] is an index in pairs. The pair at this index is the last pair of an ascending sequence
-// of n+1 pairs. If there are several sequences of this length, tops[n] belongs to the sequence whose last pair has the
-// smallest second number.
+// sorting.
 func longestAscendingPairs(pairs [][2]int) [][2]int {
+	// tops[n] is the index of the last pair of an ascending sequence of n+1 pairs. If there are several such sequences,
+	// it belongs to the sequence whose last pair has the smallest second number. previous[i] is the index of the pair
+	// before pair i in the longest ascending sequence that ends with pair i, or -1.
 	tops := make([]int, 0, len(pairs))
 	previous := make([]int, len(pairs))
 	for n, p := range pairs {
@@ -158,10 +163,9 @@ func longestAscendingPairs(pairs [][2]int) [][2]int {
 // mapping would not be useful.
 const maxLineEdits = 1000
 
-// mapLinesByMyers maps the lines in one part of each text by a shortest edit script. The arguments firstPart and
-// secondPart are the line IDs in the parts, which begin at line firstStart of the first text and at line secondStart of
-// the second text. For each line in the first part that equals a line in the second part, mapLinesByMyers stores the
-// second line's index in mapping. If more than maxLineEdits edits are necessary, it maps no line.
+// mapLinesByMyers maps lines in a part of the first text to equal lines in a part of the second text, by a shortest
+// edit script. The arguments and the result in mapping are the same as for mapLineRange. If more than maxLineEdits
+// edits are necessary, mapLinesByMyers maps no line.
 func mapLinesByMyers(firstPart, secondPart []int32, firstStart, secondStart int, mapping []int) {
 	maxDistance := min(len(firstPart)+len(secondPart), maxLineEdits)
 	// Myers's algorithm compares both texts on a grid. Diagonal k contains the positions x in firstPart and x-k in
@@ -192,11 +196,13 @@ func mapLinesByMyers(firstPart, secondPart []int32, firstStart, secondStart int,
 }
 
 // isReachedByInsertion is a step of Myers's algorithm, which searches for the fewest edits that turn a text a into a
-// text b. A diagonal consists of all pairs of a position in a and a position in b with the same difference. On diagonal
-// diagonal, the position in a minus the position in b is diagonal. The slice furthestPositions contains, for each
-// diagonal, the largest position in a that can be reached with editCount-1 edits. The element for diagonal 0 is
-// furthestPositions[middle]. isReachedByInsertion chooses the last of the editCount edits that lead furthest on
-// diagonal diagonal. It returns true if this edit inserts a line from b, and false if it deletes a line from a.
+// text b. A pair of a position in a and a position in b is on the diagonal with the number k if the difference of the
+// two positions is k. isReachedByInsertion reports whether the last of editCount edits that lead furthest on the
+// diagonal with the number diagonal is an insertion of a line from b. If it returns false, the last edit is the
+// deletion of a line from a.
+//
+// The slice furthestPositions contains, for each diagonal, the largest position in a that editCount-1 edits can reach.
+// The element for the diagonal with the number k is furthestPositions[middle+k].
 func isReachedByInsertion(furthestPositions []int32, middle, diagonal, editCount int) bool {
 	if diagonal == -editCount || diagonal == editCount {
 		return diagonal == -editCount
@@ -204,12 +210,12 @@ func isReachedByInsertion(furthestPositions []int32, middle, diagonal, editCount
 	return furthestPositions[middle+diagonal-1] < furthestPositions[middle+diagonal+1]
 }
 
-// mapLinesAlongEditScript is the last step in Myers' diff algorithm, which compares parts of two texts. It follows a
-// shortest edit sequence from the end of both parts back to the start, and maps the lines that the edits leave
-// unchanged. The part of the first text has firstLength lines and begins at line firstStart. The part of the second
-// text has secondLength lines and begins at line secondStart. For each unchanged line, lineMapping gets the index of
-// the line in the second text, at the line's index in the first text. The element trace[d] contains the furthest
-// positions that d edits reach, on the diagonals -d to d.
+// mapLinesAlongEditScript maps the lines that a shortest edit script leaves unchanged. It is the last step of
+// mapLinesByMyers, and follows the edit script from the end of both parts back to their start. The parts have
+// firstLength and secondLength lines. In their texts, they begin at the lines firstStart and secondStart. If line i of
+// the first text is mapped to line j of the second text, mapLinesAlongEditScript sets lineMapping[i] to j.
+//
+// The element trace[d] contains the furthest positions in the first part that d edits reach, on the diagonals -d to d.
 func mapLinesAlongEditScript(
 	trace [][]int32,
 	firstLength, secondLength, firstStart, secondStart int,

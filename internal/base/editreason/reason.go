@@ -10,9 +10,9 @@ import (
 	"unicode"
 )
 
-// FindReasonSentence returns the last sentence that is not only an announcement of the next step, and true. If all
-// sentences are announcements, it returns the last one and false. For a text without sentences, it returns "" and
-// false.
+// FindReasonSentence returns the last sentence of a text that may give a reason, and true. Sentences that only announce
+// the next step, such as "Let me check the tests.", are skipped. If the text contains only such sentences,
+// FindReasonSentence returns the last sentence and false. If the text contains no sentences, it returns "" and false.
 func FindReasonSentence(text string) (sentence string, isReason bool) {
 	all := splitSentences(text)
 	for i := len(all) - 1; i >= 0; i-- {
@@ -60,9 +60,14 @@ var announcementPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// isNextStepAnnouncement reports whether a sentence only announces the next step. It returns true for a sentence that
-// ends with a colon, for a sentence of fewer than five words that begins with "I", and for a short exclamation. It also
-// returns true for a sentence that begins like an announcement and does not continue with a reason.
+// isNextStepAnnouncement reports whether a sentence only announces the next step, and gives no reason. It returns true
+// for these sentences:
+//
+//   - a sentence that ends with a colon
+//   - a sentence of fewer than five words that begins with "I"
+//   - a sentence that matches announcementPattern, such as "Let me check the tests.", unless it contains a word such as
+//     "because" that introduces a reason
+//   - a short exclamation, such as "Done."
 func isNextStepAnnouncement(s string) bool {
 	words := len(strings.Fields(s))
 	switch {

@@ -13,12 +13,14 @@ import (
 // the number end.
 type lineRange struct{ start, end int }
 
-// EditKeys changes the lines of some keys in the text frontMatter, whose lines end with lineEnd, and returns the
-// changed text. The parameter mapping is the YAML node that results from parsing frontMatter. For each key in
-// orderedKeys, EditKeys calls renderKey with the key and the node of its present value, or nil if the key does not
-// exist. To change the key, renderKey returns the key's new lines and true. If the new lines are "", the key is
-// removed. To keep the key unchanged, renderKey returns false. A new key is inserted after the existing keys that
-// precede the new key in orderedKeys.
+// EditKeys changes the values of some keys in YAML front matter, and returns the changed text. The parameter
+// frontMatter is the text without the lines "---". Its lines end with lineEnd. The parameter mapping is the YAML node
+// that results from parsing frontMatter.
+//
+// For each key in orderedKeys, EditKeys calls renderKey with the key and the node of its present value. The node is nil
+// if the key does not exist. If renderKey returns a text and true, the text replaces the lines of the key. An empty
+// text removes the key. If renderKey returns false, the key is not changed. A new key is inserted after the existing
+// keys that precede it in orderedKeys.
 func EditKeys(
 	frontMatter, lineEnd string,
 	mapping *yaml.Node,

@@ -100,8 +100,8 @@ var decodeErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 })
 
-// ReadMapping parses the YAML text data as a mapping. It returns an empty mapping with line 0 if data contains no
-// value. It returns nil if data has mistakes, and adds a diagnostic about each mistake to r. The nodes of the result
+// ReadMapping parses the YAML text data as a mapping. If data has mistakes, ReadMapping adds a diagnostic about each
+// mistake to r, and returns nil. If data contains no value, the result is an empty mapping. The nodes of the result
 // have line numbers that count from 1 at the beginning of data.
 func (r *MappingReader) ReadMapping(data string) *yaml.Node {
 	if len(data) > MaxFrontMatterBytes {
@@ -147,8 +147,9 @@ func (r *MappingReader) ReadMapping(data string) *yaml.Node {
 	return nil
 }
 
-// checkNode records a mistake for each forbidden feature in a node and its children. It returns false if a mistake was
-// found.
+// checkNode checks a node and its children for features that are forbidden: aliases, anchors, tags, long lists, and
+// deep nesting. It records a diagnostic for each of these, and returns false if there is at least one. The argument
+// depth is the nesting level of n, which is 1 for the outermost node.
 func (r *MappingReader) checkNode(n *yaml.Node, depth int) bool {
 	found := len(r.Diagnostics)
 	switch {

@@ -210,9 +210,9 @@ const (
 	frameHeaderSize = 24
 )
 
-// readWAL records where the write-ahead log contains the newest version of each page. It reads up to the last frame
-// that ends a transaction. A frame with another salt or a wrong checksum is a remainder of an older log and ends the
-// log.
+// readWAL finds the newest version of each page in the write-ahead log, and stores its offset in db.walOffsets. It uses
+// only the pages of complete transactions. The log ends at the first frame whose checksum is wrong, or whose salt is
+// not the salt in the log's header. Such a frame is a remainder of an older log.
 func (db *DB) readWAL() error {
 	head := make([]byte, walHeaderSize)
 	if _, err := io.ReadFull(db.walFile, head); err != nil {

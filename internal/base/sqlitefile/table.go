@@ -100,10 +100,10 @@ func (db *DB) HasTables(names ...string) bool {
 	})
 }
 
-// parseColumns sets the table's columns and rowIDColumn from the parts of the table's definition. It returns the first
-// column of each unique column, unique group and primary key, in the order of the definition. SQLite creates an index
-// for each of these and numbers the indexes in the same order. A column that is INTEGER PRIMARY KEY is omitted, because
-// it has no index.
+// parseColumns sets the table's columns and rowIDColumn from the parts of the table's definition. SQLite creates an
+// index for each column or group of columns that is UNIQUE or PRIMARY KEY, and numbers these indexes in the order of
+// the definition. parseColumns returns the first column of each of these indexes, in the same order. A column that is
+// declared as INTEGER PRIMARY KEY is not in the result, because it has no index.
 func (t *Table) parseColumns(definitionParts []string) (uniqueColumns []string) {
 	for _, p := range definitionParts {
 		words := strings.Fields(p)
@@ -133,8 +133,9 @@ func (t *Table) parseColumns(definitionParts []string) (uniqueColumns []string) 
 	return uniqueColumns
 }
 
-// indexedColumn returns the first column of an index. It returns "" if texts cannot be looked up in the index.
-// uniqueColumns contains the first columns of the indexes that SQLite created.
+// indexedColumn returns the first column of an index. It returns "" if the index cannot be used to look up texts, for
+// example because its order is descending. The list uniqueColumns is the result of parseColumns. It is used for the
+// indexes that SQLite created itself.
 func indexedColumn(indexRow schemaRow, uniqueColumns []string) string {
 	// SQLite created the index for a UNIQUE or PRIMARY KEY, and named it sqlite_autoindex_TABLE_NUMBER.
 	if indexRow.sql == "" {

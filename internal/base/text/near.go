@@ -63,8 +63,9 @@ func NewSimilarTexts(word string, limit int) *SimilarTexts {
 
 // WouldAdd reports whether Add would add a candidate. It rejects most candidates within a few nanoseconds.
 //
-// If the candidates are sorted, sharedPrefixBytes can be the number of leading bytes that the candidate shares with the
-// last call's candidate. WouldAdd does not examine these bytes again. Otherwise sharedPrefixBytes is 0.
+// The argument sharedPrefixBytes is the number of bytes that the beginning of the candidate shares with the beginning
+// of the candidate in the last call. WouldAdd is faster because it does not examine these bytes again. The caller may
+// pass 0 if it does not know the number. The number is useful if the candidates are sorted.
 func (s *SimilarTexts) WouldAdd(candidate []byte, sharedPrefixBytes int) bool {
 	sets := s.prefixLetters
 	if cap(sets) <= len(candidate) {
@@ -125,8 +126,8 @@ func (s *SimilarTexts) Texts() []string {
 // letterSet is a set of letters in lower case. Each letter has one of 64 bits, and some letters share a bit.
 type letterSet uint64
 
-// nonASCIIMark is the bit for all bytes of letters outside ASCII, while only bytes are examined. No ASCII letter has
-// it.
+// nonASCIIMark is the bit for each byte that belongs to a letter outside ASCII. It is used while a text is examined
+// byte by byte, before its letters are decoded. No ASCII letter has this bit.
 const nonASCIIMark letterSet = 1 << 31
 
 // singleLetterSet returns the bit of a letter in lower case.

@@ -97,10 +97,9 @@ func newWordPairs(word []rune) *wordPairs {
 	return &p
 }
 
-// MayAddFromGroup reports whether a group of candidates may contain a candidate that WouldAdd accepts because it is
-// similar to the word. If the result is false, the caller can skip the whole group. The parameter prefix is a text with
-// which all candidates of the group begin. The set pairs contains all pairs of adjacent letters that occur in the
-// candidates. The result is false only if prefix and pairs show that no candidate is similar to the word.
+// MayAddFromGroup reports whether a group of candidates may contain a candidate that is similar to the word. If the
+// result is false, no candidate of the group is similar, and the caller can skip the whole group. All candidates of the
+// group begin with the text prefix. The set pairs contains all pairs of adjacent letters that occur in the candidates.
 func (s *SimilarTexts) MayAddFromGroup(prefix []byte, pairs *LetterPairSet) bool {
 	if s.maxTexts == 0 {
 		return false
@@ -119,11 +118,13 @@ func (s *SimilarTexts) MayAddFromGroup(prefix []byte, pairs *LetterPairSet) bool
 	return mayContainWord || strings.Contains(s.word.text, string(prefix)) || s.mayBeMistyped(prefix, pairs)
 }
 
-// mayBeMistyped reports whether a candidate of a group (see MayAddFromGroup) may differ from the word by few typing
-// errors.
+// mayBeMistyped reports whether a group of candidates may contain a candidate that differs from the word by few typing
+// errors. All candidates begin with prefix, and pairs contains their pairs of adjacent letters.
 //
-// It counts the typing errors between the prefix and each beginning of the word. The rest of the candidate must then
-// have the pairs of the rest of the word, except for at most pairsPerTypingError pairs for each further error.
+// For each j, mayBeMistyped adds two numbers: the typing errors between prefix and the first j letters of the word, and
+// the minimum number of errors in the rest of the word. The second number follows from the pairs of the rest that are
+// not in the set pairs, because one typing error changes at most pairsPerTypingError pairs. The result is true if one
+// of the sums is not above the maximum number of typing errors.
 func (s *SimilarTexts) mayBeMistyped(prefix []byte, pairs *LetterPairSet) bool {
 	const pairsPerTypingError = 3 // two swapped letters change the most pairs
 	word, maxErrors, suffixes := s.word.runes, s.word.maxTypingErrors, s.pairs.suffixes

@@ -60,6 +60,9 @@ func mayContinueParagraph(indent, words string) bool {
 	return indent == "" && !strings.ContainsAny(words[:1], "#-*+>|`~0123456789")
 }
 
+// cutExcerpt returns a part of s with at most width characters that contains as many distinct terms as possible. If
+// text was cut off on a side, it adds an ellipsis there. If s has at most width characters, the result is s. If width
+// is below 1, the result is "".
 func cutExcerpt(s string, terms []string, width int) string {
 	if width < 1 {
 		return ""
@@ -87,8 +90,9 @@ func cutExcerpt(s string, terms []string, width int) string {
 	return out
 }
 
-// nextCutPosition returns the best position in s[minOffset:maxOffset] at which an excerpt can begin. It prefers the
-// first start of a line, then the first start of a word, and then the first start of a character.
+// nextCutPosition returns the best offset between minOffset and maxOffset at which an excerpt from s can begin. This is
+// the first offset at which a line begins, or else the first at which a word begins, or else the first at which a
+// character begins.
 func nextCutPosition(s string, minOffset, maxOffset int) int {
 	if minOffset == 0 || s[minOffset-1] == '\n' {
 		return minOffset
@@ -108,13 +112,12 @@ func nextCutPosition(s string, minOffset, maxOffset int) int {
 	return minOffset
 }
 
-// lastCutPosition returns the best offset at which an excerpt from the string s can end. The excerpt begins at the
-// offset from. It must not end after the offset to. A word ends before a space, before a line break and at the end of
-// s. lastCutPosition tries these offsets in this order, and returns the first that exists:
-//   - the value of the parameter to, if a word ends at this offset
-//   - the last end of a word before this offset, if it is greater than the value of from and not less than minWordEnd
-//   - the last end of a character that is greater than the value of from
-//   - the value of the parameter to
+// lastCutPosition returns the best offset at which an excerpt from s can end. The excerpt begins at the offset from,
+// and must end at the offset to or before. The result is the first of these offsets that exists:
+//   - to, if a word ends there
+//   - the last end of a word before to, if it is after from and not before minWordEnd
+//   - the last end of a character after from and not after to
+//   - to
 func lastCutPosition(s string, from, to, minWordEnd int) int {
 	if to == len(s) || strings.IndexByte(" \n", s[to]) >= 0 {
 		return to
