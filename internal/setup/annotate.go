@@ -18,7 +18,8 @@ func (w Machine) annotateEditsMarkerPath(client, dir string) string {
 	return filepath.Join(w.StateDir, name)
 }
 
-// IsAnnotationOn reports whether a marker file makes the client's hooks annotate edits in a directory.
+// IsAnnotationOn reports whether the client's hooks annotate edits in the directory dir. This is so if there is a
+// marker file for everywhere, for dir, or for a directory that contains dir.
 func (w Machine) IsAnnotationOn(client, dir string) bool {
 	if fileExists(w.annotateEditsMarkerPath(client, "")) {
 		return true

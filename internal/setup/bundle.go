@@ -117,9 +117,9 @@ func hooksFileContent(f clientFile) (string, error) {
 	return indentedJSON(fields{{"hooks", members["hooks"]}}), nil
 }
 
-// serversFileContent returns the content of the file .mcp.json with oxbow's server. The server is a JSON object with
-// the server's command. The list firstFields contains the fields to write before the command, and the list lastFields
-// contains the fields to write after it.
+// serversFileContent returns the content of a plug-in's file .mcp.json, which tells the client how to start oxbow's MCP
+// server. The JSON object for the server consists of firstFields, the fields command and args, and lastFields, in this
+// order.
 func (o Options) serversFileContent(firstFields fields, lastFields ...field) (string, error) {
 	put, _ := o.oxbowServerParts([]string{"mcpServers"}, firstFields, lastFields...)
 	members, err := membersToWrite(clientFile{additions: put})

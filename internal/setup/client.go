@@ -32,7 +32,8 @@ type Options struct {
 type Client struct {
 	Name, Title string
 	Program     string // name of the client's executable in PATH ("" if the client lacks an executable)
-	// setup was tested by running the client. Otherwise only the client's documentation was available.
+	// Setup was tested by running the client. If this is false, setup was only written after the client's
+	// documentation.
 	IsTested   bool
 	MemoryName string // name of the client's own memory ("" if the client lacks a memory)
 
@@ -103,12 +104,12 @@ func (o Options) oxbowArgv(words ...string) []string {
 	return append(argv, words...)
 }
 
-// oxbowServerParts returns the part of a JSON file that starts oxbow's server. The part has the command and the
-// arguments as separate fields. Before them are the fields in firstFields, and after them the fields in lastFields. The
-// argument path is the place of the servers in the file.
+// oxbowServerParts returns the part of a client's JSON file that makes the client start oxbow's server. If o.NoMCP is
+// set, the part is in toRemove, because setup removes it from the file. Otherwise it is in toAdd, because setup adds
+// it. The other result is nil.
 //
-// If the options ask for a server, the part is in toAdd, which setup adds to the file, and toRemove is empty. Otherwise
-// the part is in toRemove, which setup removes from the file, and toAdd is empty.
+// The argument path contains the names of the members that lead to the file's object with the servers. The part
+// consists of firstFields, the fields command and args, and lastFields, in this order.
 func (o Options) oxbowServerParts(
 	path []string,
 	firstFields fields,
@@ -134,9 +135,10 @@ func partsToAddAndRemove(shouldAdd bool, part jsonPart) ([]jsonPart, []jsonPart)
 	return nil, []jsonPart{part}
 }
 
-// allowedToolParts returns the part of a JSON file that lets the client call oxbow's tools without asking the person.
-// Usually, toAdd contains the part, so that setup adds the part to the file, and toRemove is nil. If the options say
-// that no server is wanted, toRemove contains the part, so that setup removes the part, and toAdd is nil.
+// allowedToolParts returns the part of a JSON file that lets the client call the tools o.AllowedTools of oxbow without
+// asking the person. The argument path leads to the file's list of such tools. If o.NoMCP is set, the part is in
+// toRemove, because setup removes it from the file. Otherwise it is in toAdd, because setup adds it. The other result
+// is nil.
 func (o Options) allowedToolParts(path ...string) (toAdd, toRemove []jsonPart) {
 	const prefix = "mcp__" + programName + "__"
 	var words []string
@@ -159,7 +161,8 @@ type hookEvent struct {
 	timeoutSeconds int // in seconds
 }
 
-// requiredHooks returns the hooks that the options want. The function handler returns the hook's fields for an event.
+// requiredHooks returns a hook for each of the events, except for events whose purpose the options exclude (see
+// [Options.excludesHookPurpose]). The function handler returns the JSON fields of the hook for an event.
 func (o Options) requiredHooks(events []hookEvent, handler func(e hookEvent) fields) (hookEntries []hookEntry) {
 	for _, e := range events {
 		if o.excludesHookPurpose(e.purpose) {
@@ -182,8 +185,8 @@ func (o Options) excludesHookPurpose(purpose int) bool {
 	return false
 }
 
-// hooksWithShellCommand returns oxbow's hooks for events, but only for the events for which the options ask for a hook.
-// Each hook has its command as a single line for a shell. windowsShell is the kind of shell that is used on Windows.
+// hooksWithShellCommand returns a hook of oxbow for each of the events that the options do not exclude. The command of
+// a hook is a single line for a shell. On Windows, this is the shell windowsShell, and elsewhere a POSIX shell.
 // timeoutUnitsPerSecond is 1 if the client's timeouts are in seconds, and 1000 if they are in milliseconds. The fields
 // in extraFields are added to each hook.
 func (o Options) hooksWithShellCommand(

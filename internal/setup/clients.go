@@ -183,7 +183,10 @@ func firstExistingPath(paths ...string) string {
 	return paths[len(paths)-1]
 }
 
-// newMCPOnlyClient returns a client with a single configuration file, for which setup only writes the MCP server.
+// newMCPOnlyClient returns a client for which setup writes only the MCP server, into a single JSON file. The file is at
+// userPath, or at projectPath relative to the project. If projectPath is "", the client cannot be set up for a project.
+// The argument path contains the names of the members that lead to the file's object with the servers. In the server's
+// entry, firstFields are before the command, and lastFields (which may be nil) are after it.
 func newMCPOnlyClient(
 	name, title string,
 	path []string,
@@ -491,8 +494,8 @@ func codexFiles(w Machine, o Options) []clientFile {
 	return []clientFile{hooks, config}
 }
 
-// hasTrustedHooks reports whether Codex trusts all of oxbow's hooks in its files. If a file cannot be read, it returns
-// true, because another finding reports the file.
+// hasTrustedHooks reports whether Codex trusts all of oxbow's hooks in its hook file. If a file of Codex cannot be
+// read, it returns true, because the inspection reports the unreadable file separately.
 func hasTrustedHooks(w Machine, o Options) bool {
 	files := codexFiles(w, o)
 	hooks, err := resolveLink(files[0].path)
@@ -546,11 +549,12 @@ func putServer(knownPrograms oxbowPrograms, t, docWithoutOxbow *tomlDocument, se
 	return t.setFields(serverFields, "mcp_servers", programName)
 }
 
-// removeServer removes the table of oxbow's server from t, the document with a client's settings. The document
-// docWithoutOxbow contains the settings from before oxbow was set up. If it already has a table with the name of
-// oxbow's server, removeServer restores the program and the arguments of this table in t, and removes the settings that
-// the table did not have. removeServer keeps a table that a person wrote: its program is another one, or is not an
-// absolute path.
+// removeServer removes the table of oxbow's server from t, the configuration of Codex. It keeps a table that a person
+// wrote. Such a table starts a program other than oxbow, or names its program without an absolute path.
+//
+// The document docWithoutOxbow contains the configuration from before oxbow was set up. If it also has the table,
+// removeServer does not delete the table in t. Instead, it restores the earlier command and arguments, and deletes the
+// fields that setup added.
 func removeServer(knownPrograms oxbowPrograms, t, docWithoutOxbow *tomlDocument) error {
 	current, ok := readTOMLServer(t)
 	if !ok || !knownPrograms.isServerEntry(current) {

@@ -45,11 +45,12 @@ func (c *Change) Diff() string {
 	return out.String()
 }
 
-// diffRow is one line of a diff. The offsets are the numbers of lines before it in the old and in the new text.
+// diffRow is one line of a diff. Its sign is '-' for a removed line, '+' for an added line, and ' ' for an unchanged
+// line.
 type diffRow struct {
 	sign                 byte
 	lineText             string
-	oldOffset, newOffset int
+	oldOffset, newOffset int // numbers of lines before this line in the old text and in the new text
 }
 
 func makeDiffRows(oldLines, newLines []string, newLineIndexes []int) (rows []diffRow) {

@@ -21,7 +21,7 @@ import (
 const (
 	LevelOK      = "ok"
 	levelWarning = "warning" // the setup works, but may differ from the person's expectation
-	LevelProblem = "problem" // level of a finding, which means that the setup does not work
+	LevelProblem = "problem" // the setup does not work
 )
 
 // Finding is a statement about the setup of some clients, with a remedy if something is wrong.
@@ -76,7 +76,7 @@ type Status struct {
 	canHaveServers bool // one of the client's configuration files has a place for MCP servers
 }
 
-// isBelow reports whether a path is in the directory dir or below it.
+// isBelow reports whether path is the directory dir, or a file or directory at any depth below it.
 func isBelow(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
@@ -379,8 +379,9 @@ func (s *Status) lacksServer() bool {
 	return s.canHaveServers && s.choices != nil && !s.choices.NoMCP && len(s.ServerEntries) == 0
 }
 
-// lacksHooks reports whether the client's hooks are missing: oxbow setup, with the options with which the client was
-// set up, would now write hooks, and no file that it would change contains a hook of oxbow.
+// lacksHooks reports whether the client's files no longer contain any hook of oxbow, although a setup with the recorded
+// options would write hooks. It returns false if no options are recorded, or if such a setup would fail. In the
+// inspection of a project, it ignores files outside the project.
 func (in *Inspection) lacksHooks(s *Status) bool {
 	wouldWrite := false
 	for _, change := range in.planRepeatedSetup(s) {
@@ -436,9 +437,12 @@ func (in *Inspection) AskServerForMemory(ctx context.Context, s Server) ServerAn
 	return a
 }
 
-// explainWrongHome returns a sentence that says why the client's servers may use another memory directory (home) than
-// this one. It returns "" if a server uses this home. It returns the sentence if all servers use other homes, or if a
-// server finds its home by itself and this home was chosen with an option.
+// explainWrongHome checks whether the client's servers use in.Home, the memory directory (home) of the running command.
+// If they may use another one, it returns a sentence that says so:
+//   - All servers are configured with other homes.
+//   - A server is configured without a home, so that it chooses one itself, and in.Home was chosen with an option.
+//
+// If a server is configured with in.Home, or if nothing is wrong, explainWrongHome returns "".
 func (in *Inspection) explainWrongHome(s *Status) string {
 	var otherHomes []string
 	finds := false

@@ -67,8 +67,9 @@ func foreignServerError(path string) error {
 	return fmt.Errorf("%s is another server: give that another name", path)
 }
 
-// keepCurrentServerArgs returns the fields to write for a server. If the present entry serves the same memory
-// directory, it keeps the arguments of that entry.
+// keepCurrentServerArgs returns the fields to write for a server. These are the fields want, which setup would write
+// into a new file. However, if current, the entry in the file, serves the same memory directory, the returned fields
+// have the command arguments of current, which a person may have edited. want itself is not changed.
 func keepCurrentServerArgs(current Server, want fields) fields {
 	var wanted Server
 	if err := json.Unmarshal(encodeJSON(want), &wanted); err != nil {
@@ -97,8 +98,11 @@ type hookEntry struct {
 	hasNoHandlerGroups bool // in the client's file, the event has a plain list of hooks instead of groups of hooks
 }
 
-// hooksPart returns a [jsonPart], which can add oxbow's hooks for a client to a JSON file and remove them. For each
-// event, the file has a list of groups. A group has a matcher and a list of handlers.
+// hooksPart returns the part of a client's JSON file that consists of oxbow's hooks. The function add of the part
+// writes the hooks in wantedHooks, which has at most one hook for each event. It also removes oxbow's hooks for other
+// events. The function remove removes all hooks of oxbow. Hooks of other programs are kept.
+//
+// For each event, the file has a list of groups. A group has a matcher and a list of handlers. A hook is one handler.
 func hooksPart(knownPrograms oxbowPrograms, client string, wantedHooks []hookEntry) jsonPart {
 	owned := knownPrograms.hookMatcher(client)
 	take := func(d, base *jsonDocument, keep map[string]hookEntry) error {
@@ -200,11 +204,10 @@ func findHandlers(d *jsonDocument, event string, isOxbowHandler func(json.RawMes
 	return all
 }
 
-// removeHandler removes oxbow's handler from d, which is a client's settings file. The file has a list of groups for
-// each event, and each group has a list of handlers. If the handler is the only handler in its group, the whole group
-// is removed. A handler without a group is removed from the event's list directly. Afterwards, the event's list and
-// then the object "hooks" are removed if they are empty. However, a list or object that also exists in docWithoutOxbow
-// is not removed. The document docWithoutOxbow is the settings file as it would be if oxbow had never been set up.
+// removeHandler removes the handler from d, a client's settings file. If the handler is the only one in its group, it
+// removes the whole group. If the event's list is then empty, it removes the list too, and afterwards the object
+// "hooks" if that is empty. It keeps an empty list or object that also exists in docWithoutOxbow, the settings file as
+// it would be if oxbow had never been set up.
 func (at foundHandler) removeHandler(d, docWithoutOxbow *jsonDocument) error {
 	list, i := d.valueAt("hooks", at.event), at.groupIndex
 	if !at.hasNoGroup {

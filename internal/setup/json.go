@@ -252,8 +252,8 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	from, pos := d.insertionOffsets(c)
 	close := v.EndOffset - 1 // offset of the bracket that ends the object or list
 	isKept := string(d.text[from:pos])
-	// The last line of the text before the new part contains a // comment. Insert the new part in a new line, because
-	// otherwise the part would belong to the comment.
+	// If the line before the new part ends with a // comment, insert the new part in a line of its own. Otherwise the
+	// part would become text of the comment.
 	if strings.Contains(isKept[strings.LastIndexByte(isKept, '\n')+1:], "//") && !lines {
 		lines, indent = true, d.indentAt(v.StartOffset)+d.indentUnit()
 	}
@@ -276,10 +276,10 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	return d.replaceRange(from, pos, ","+isKept+addLeadingSpace(entry, lines))
 }
 
-// insertionOffsets returns two offsets in d.text. A new member can be inserted between these offsets into the object c,
-// or a new element into the list c. The first result, from, is the offset after the last member or element and after
-// its comma, if it has a comma. If c is empty, it is the offset after the opening bracket. The second result, to, is
-// the offset after any comments that follow the first offset, before the white space and the closing bracket.
+// insertionOffsets returns where a new last part can be inserted into c, which is an object or a list. Both results are
+// offsets in d.text. from is the offset after the last part and its comma, if it has one, or after the opening bracket
+// if c is empty. The result to is the offset after the comments that follow from. If there are no comments, it is equal
+// to from.
 func (d *jsonDocument) insertionOffsets(c jsonContents) (from, to int) {
 	close := c.value.EndOffset - 1 // offset of the bracket that ends the object or list
 	from = c.value.StartOffset + 1

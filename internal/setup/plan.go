@@ -186,10 +186,11 @@ func checkWritable(path string) error {
 	return f.Close()
 }
 
-// textWithoutOxbow returns the content that the file would have without oxbow. The argument text is the present
-// content, and r is the record that setup wrote, or nil. If text is exactly what setup wrote, the result is the
-// original content in the record. The result is nil if text is nil, or if oxbow created the file and the file contains
-// only oxbow's parts.
+// textWithoutOxbow returns the content that the file would have without oxbow, or nil if the file would not exist. The
+// argument text is the present content, and r is the record that setup wrote, or nil. If text is exactly what setup
+// wrote, the result is the original content in the record. Otherwise textWithoutOxbow removes oxbow's parts from text.
+// If the whole file belongs to oxbow (f.isOwnedByOxbow), the result is nil, except for a file without a record that
+// does not contain the word oxbow.
 func (f *clientFile) textWithoutOxbow(text []byte, r *fileSetupRecord) ([]byte, error) {
 	switch {
 	case text == nil:

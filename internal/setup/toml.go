@@ -181,8 +181,8 @@ func (t *tomlDocument) setField(f field, path []string) error {
 	return t.replaceRange(pos, pos, before+quoteTOMLKey(f.name)+" = "+tomlValue(f.value)+lineEnding(t.text))
 }
 
-// removeTable removes the table at a path and all tables below it. It also removes the empty line before each header.
-// It keeps comments.
+// removeTable removes the table or the key at a path, and all tables below the path. It also removes the empty line
+// before each removed header. It keeps comments.
 func (t *tomlDocument) removeTable(path ...string) error {
 	for i := len(t.expressions) - 1; i >= 0; i-- {
 		e := t.expressions[i]

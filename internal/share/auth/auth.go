@@ -68,11 +68,11 @@ func intersectLists(listName string, a, b []string) ([]string, error) {
 	return common, nil
 }
 
-// Scope returns a scope with the given title that restricts a memory to what the permissions allow. It does not take
-// the profile of the permissions into account. It returns false if the permissions restrict nothing. The argument
-// otherScopes lists the scopes that restrict the memory as well. The caller must use the returned scope together with
-// all of these scopes. A new entry without a project gets the first permitted project that all of these scopes also
-// allow.
+// Scope returns a scope with the given title that restricts a memory to what the permissions allow. ok is false if the
+// permissions restrict nothing. Scope ignores the profile of the permissions.
+//
+// The argument otherScopes lists the scopes that restrict the memory in addition to the returned scope. A new entry
+// without a project gets the first permitted project that all these scopes allow as well.
 func (r Permissions) Scope(title string, otherScopes ...scope.Scope) (s scope.Scope, ok bool) {
 	if !r.AreLimited() && !r.ReadOnly {
 		return scope.Scope{}, false
@@ -92,10 +92,9 @@ func (r Permissions) Scope(title string, otherScopes ...scope.Scope) (s scope.Sc
 	return FitAddedLabelsToScopes(s, otherScopes...), true
 }
 
-// FitAddedLabelsToScopes returns a copy of the scope s in which the labels for new entries are changed, if this is
-// necessary. The field s.Own contains these labels. The argument otherScopes lists other scopes. If one of these scopes
-// forbids a label, FitAddedLabelsToScopes chooses another value for the label that s and all scopes in this list allow.
-// If there is no such value, it removes the label.
+// FitAddedLabelsToScopes returns a copy of the scope s whose labels for new entries (the field Own) are allowed by all
+// scopes in otherScopes. If one of these scopes forbids a label, the label gets another value that s.Only and all the
+// other scopes allow. If there is no such value, the label is removed.
 func FitAddedLabelsToScopes(s scope.Scope, otherScopes ...scope.Scope) scope.Scope {
 	var label []oxbow.Label
 	for _, l := range s.Own {

@@ -100,7 +100,8 @@ func (g RequestGuard) Admit(r *http.Request) (Token, error) {
 
 var errMissingToken = errors.New("the token is missing or wrong; send the header Authorization: Bearer TOKEN")
 
-// bearerToken returns the token in the Authorization header of a request.
+// bearerToken returns the token whose secret is in the Authorization header of a request. If the secret is not in
+// g.Tokens but looks like a signed token (it contains two dots), g.VerifySecret checks it.
 func (g RequestGuard) bearerToken(r *http.Request) (Token, error) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -133,7 +134,8 @@ func (g RequestGuard) ForTenant(tenant string) RequestGuard {
 	return g
 }
 
-// IsTLSOnly reports whether other machines can reach the server only over TLS.
+// IsTLSOnly reports whether other machines can reach the server only over TLS. This is the case if g.Origins is not
+// empty and all origins in it begin with "https://".
 func (g RequestGuard) IsTLSOnly() bool {
 	return len(g.Origins) > 0 && !slices.ContainsFunc(g.Origins, func(o string) bool {
 		return !strings.HasPrefix(o, "https://")
@@ -158,7 +160,8 @@ func (g RequestGuard) CheckHostAndOrigin(r *http.Request) error {
 	return nil
 }
 
-// SetChallenge sets the header that a refusal with the status 401 or 503 requires.
+// SetChallenge sets the header that the refusal requires in the answer: WWW-Authenticate for the status 401, and
+// Retry-After for the status 503.
 func (e *RefusedError) SetChallenge(h http.Header) {
 	if e.Status == http.StatusServiceUnavailable {
 		h.Set("Retry-After", strconv.Itoa(max(1, int((e.retryAfter+time.Second-1)/time.Second))))
@@ -184,7 +187,9 @@ func (g RequestGuard) isHostAllowed(host string) bool {
 	return isLoopback(name) || slices.ContainsFunc(g.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// isOriginAllowed reports whether requests with these Origin headers are permitted. Only browsers send Origin headers.
+// isOriginAllowed reports whether a request with these Origin headers is permitted. Each origin must be in g.Origins or
+// on this machine. A request without Origin headers is permitted, because browsers send the header and other programs
+// do not.
 func (g RequestGuard) isOriginAllowed(origins []string) bool {
 	for _, s := range origins {
 		if slices.Contains(g.Origins, s) {

@@ -78,8 +78,8 @@ func (t Token) MayReadMetrics() bool {
 // quotaKeys contains the keys that a line with the quota of a tenant may have.
 var quotaKeys = []string{"entries", "bytes", "writes"}
 
-// addQuota adds the quota that a line of a token file specifies. It returns false if the line does not specify a
-// quota.
+// addQuota parses the words of a line in a token file that specifies the quota of a tenant, and adds the quota to
+// quotas. isQuota is false if the line is of another kind: it does not begin with "tenant=".
 func addQuota(quotas map[string]Quota, words []string) (isQuota bool, err error) {
 	if !strings.HasPrefix(words[0], "tenant=") {
 		return false, nil

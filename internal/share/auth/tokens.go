@@ -290,7 +290,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// parseSecretDigest returns the digest of a secret in a token file.
+// parseSecretDigest returns the digest of a secret. The argument s is the word in the token file: the secret itself, or
+// hashedSecretPrefix and the digest in hexadecimal.
 func parseSecretDigest(s string) (digest [sha256.Size]byte, err error) {
 	if rest, ok := strings.CutPrefix(s, hashedSecretPrefix); ok {
 		b, err := hex.DecodeString(rest)

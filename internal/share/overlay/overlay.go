@@ -17,11 +17,11 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// overlayStore is a read-only store with the entries of two stores, called upper and lower.
+// overlayStore is a read-only store with the entries of two stores, called the upper and the lower store.
 type overlayStore struct {
-	upperMemory            *oxbow.Memory // the memory whose store is upper
+	upperMemory            *oxbow.Memory // the memory whose store is upperStore
 	upperStore, lowerStore oxbow.Store
-	// the optional interfaces that the store of the caller's memory (upper) implements
+	// the optional interfaces that upperStore implements
 	upperCapabilities oxbow.Capabilities
 	lowerStoreWatcher oxbow.Watcher
 	lowerNameSuffix   string
@@ -32,8 +32,7 @@ type overlayStore struct {
 	isClosed     atomic.Bool
 
 	mu sync.Mutex // guards entries; also locked while the entries are loaded
-	// Entries of the store lower, ordered by ID. An entry that has the same name as an entry of upper has been
-	// renamed.
+	// Entries of lowerStore, ordered by ID. An entry that has the same name as an entry of upperStore has been renamed.
 	entries []*oxbow.Entry
 }
 
@@ -97,8 +96,8 @@ func (o *overlayStore) Capabilities() oxbow.Capabilities {
 // Upper returns the upper store. The history of the upper store is also the history of the overlay.
 func (o *overlayStore) Upper() oxbow.Store { return o.upperStore }
 
-// LowerEntries returns the entries that the overlay adds to the upper memory, as they were at the last refresh. They
-// come from the store that was passed to New as lower.
+// LowerEntries returns the entries that the overlay adds to the upper memory, as they were at the last refresh. These
+// are the entries of the store that was passed to New as lowerStore, with their names and IDs in the overlay.
 func (o *overlayStore) LowerEntries() []*oxbow.Entry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -129,9 +128,8 @@ func (o *overlayStore) Refresh(ctx context.Context) error {
 	return o.refreshLowerEntries(ctx)
 }
 
-// refreshLowerEntries reads the entries of the lower store again if isLowerStale is set, that is, if the entries may
-// have changed since they were last read. It reports the changed entries to the watchers. The lower store is the store
-// on which this overlay store lies.
+// refreshLowerEntries refreshes the lower store. If one of the two stores has changed since the lower store's entries
+// were loaded (isLowerStale), it loads these entries again, and reports the changed entries to the watchers.
 func (o *overlayStore) refreshLowerEntries(ctx context.Context) error {
 	if err := o.lowerStoreWatcher.Refresh(ctx); err != nil {
 		return err
@@ -198,7 +196,8 @@ func (o *overlayStore) makeNameUnique(ctx context.Context, e *oxbow.Entry, usedN
 	}
 }
 
-// compareEntries returns the differences between two lists of entries. Both must be sorted by ID.
+// compareEntries returns the changes that turn the list old into the list current. Both lists must be sorted by ID. An
+// entry has changed if its version or its name differs. The delta of a removed entry has only an ID.
 func compareEntries(old, current []*oxbow.Entry) (deltas []oxbow.Delta) {
 	for _, e := range current {
 		for len(old) > 0 && old[0].ID < e.ID {
@@ -220,8 +219,8 @@ func compareEntries(old, current []*oxbow.Entry) (deltas []oxbow.Delta) {
 	return deltas
 }
 
-// currentLowerEntries returns the entries in the lower one of the two stores, with their names in the overlay. It loads
-// the entries again if one of the two stores has changed. If the overlay is closed, it returns [oxbow.ErrClosed].
+// currentLowerEntries returns the entries of the lower store, with their names and IDs in the overlay. It loads the
+// entries again if one of the two stores has changed. If the overlay is closed, it returns [oxbow.ErrClosed].
 func (o *overlayStore) currentLowerEntries(ctx context.Context) ([]*oxbow.Entry, error) {
 	if o.isClosed.Load() {
 		return nil, oxbow.ErrClosed

@@ -62,11 +62,13 @@ func (s *syncRun) pairEntries(home, server *homeOrServerEntries) {
 	}
 }
 
-// findServerEntry searches for the server's entry that p.trustedRecord describes. If it finds the entry, it stores the
-// entry in p.serverEntry and in the set pairedEntries, which contains the entries that already belong to a record. An
-// entry that is already in this set is ignored, because it belongs to another record. If no entry is found, and the
-// record's ID exists on the server or server.isComplete is set, findServerEntry sets p.serverChange to
-// entryRemovedSinceSync.
+// findServerEntry searches server for the entry that p.trustedRecord describes, and stores it in p.serverEntry. It also
+// adds the entry to pairedEntries, the set of entries that already belong to a record. An entry that is already in this
+// set is ignored, because it belongs to another record.
+//
+// If it finds no entry, there are two cases. If server contains all entries, or contains the record's ID (with nil or
+// with another entry), the entry was removed on the server, and p.serverChange becomes entryRemovedSinceSync. Otherwise
+// the entry has not changed on the server, and p.serverChange stays the same.
 func (s *syncRun) findServerEntry(p *entryPair, server *homeOrServerEntries, pairedEntries map[*oxbow.Entry]bool) {
 	r := p.trustedRecord
 	e, candidate := server.entriesByID[r.ID]

@@ -142,7 +142,9 @@ func (s *syncRun) planAddToHome(st *plannedStep, e oxbow.Entry) {
 	s.usedNames[name] = true
 }
 
-// planReplaceInHome makes the step replace an entry of the home by e.
+// planReplaceInHome makes the step st replace oldEntry, an entry of the home, by e. If another entry in the home has
+// the name of e, the new entry gets a variant of the name. The new entry keeps the old entry's stamps (see
+// isServerStampLabel). It gets the stamps of e only if e has another content than oldEntry.
 func (s *syncRun) planReplaceInHome(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.Entry) {
 	st.record = s.state.newPairRecord(st.serverEntry, nil)
 	ls := slices.Concat(withoutServerStamps(e.Labels), keepServerStampLabels(oldEntry.Labels))

@@ -63,11 +63,14 @@ func (s *syncRun) planPushStep(p *entryPair) *plannedStep {
 	return st
 }
 
-// planConflictingPush completes the step st for an entry that was changed on the server since the last synchronization.
-// If the home's entry is equal to the server's entry, the step only writes a new sync record. Otherwise the entry must
-// be pulled first. If the home's entry was changed too, the report lists the entry with the error ErrBothChanged, and
-// the result is nil. If the entry's sync record is not trusted, the step drops the sync record. In all other cases, the
-// result is nil.
+// planConflictingPush returns the step for a pair whose entry was changed on the server since the last synchronization.
+// The argument st is the step to complete. There are four cases:
+//   - The home's entry is equal to the server's entry: the step only writes a new sync record.
+//   - The home's entry was changed too: the result is nil, and the report lists the entry with ErrBothChanged.
+//   - The last sync record is not trusted: the step only deletes this record.
+//   - Otherwise the result is nil.
+//
+// In the last three cases, the entry must be pulled first, and the report counts it in ServerChangeCount.
 func (s *syncRun) planConflictingPush(st *plannedStep, p *entryPair) *plannedStep {
 	hasBoth := p.homeEntry != nil && p.serverEntry != nil
 	if hasBoth && s.state.entryHash(p.homeEntry) == s.state.entryHash(p.serverEntry) {

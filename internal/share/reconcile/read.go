@@ -76,7 +76,8 @@ func (s *syncRun) readHome() (*homeOrServerEntries, error) {
 	return d, err
 }
 
-// isPullUndone reports whether somebody has undone the changes of the last pull.
+// isPullUndone reports whether somebody has undone at least one change of the last pull. A change does not count as
+// undone if the undo was undone as well. The result is false if there was no pull, or if the home has no history.
 func (s *syncRun) isPullUndone() (bool, error) {
 	h, err := oxbow.HistoryOf(s.home)
 	if err != nil || len(s.state.lastPullChangeNumbers) == 0 {

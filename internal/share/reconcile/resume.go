@@ -56,9 +56,9 @@ func (s *syncRun) savePushPlan(steps []*plannedStep) error {
 	return s.opts.WritePlanFile()
 }
 
-// planUnfinishedPull returns a plan with the steps of an interrupted pull that still have to be done. It omits steps
-// that do not change an entry. The plan has the same form as the plan of an interrupted push, but isPull is true. If a
-// step has a sync record and an entry in the home, the planned record refers to this entry.
+// planUnfinishedPull returns the plan of a pull: those steps that change an entry and are not done. The plan differs
+// from the plan of a push (see planUnfinishedPush) in two points: isPull is true, and the record of a step also
+// describes the entry that the home will have after the step.
 func (s *syncRun) planUnfinishedPull(steps []*plannedStep) *unfinishedRunPlan {
 	unfinished := unfinishedSteps(steps)
 	p := s.planUnfinishedPush(steps)
@@ -166,9 +166,9 @@ func (d *pullHistoryChanges) addChange(c oxbow.Change) {
 	}
 }
 
-// findFinishedPullStep returns a step of an earlier pull whose process was killed. The parameter q is this step in the
-// plan that the pull had stored. The parameter d contains the changes that the pull made in the home before it was
-// killed. If d does not contain the change of the step, findFinishedPullStep returns nil.
+// findFinishedPullStep finds out whether a killed pull carried out the step q of the plan that it had stored. The
+// parameter d contains the changes that the pull made in the home before it was killed. If d contains the change of the
+// step, findFinishedPullStep returns the step with its completed sync record. Otherwise it returns nil.
 func (s *syncRun) findFinishedPullStep(q *planStep, d pullHistoryChanges) *plannedStep {
 	st := &plannedStep{oldRecord: s.recordByNumber(q.ReplacedSyncRecordNumber), record: q.Record}
 	if q.Record == nil {

@@ -247,7 +247,10 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	return s.sendChange(ctx, preferReturnChange, ops)
 }
 
-// sendChange sends the ops as one change. preferHeader is the value of the Prefer header, or "".
+// sendChange sends the ops as one change, and returns the change that the server made, if the answer contains it.
+// preferHeader is the value of the request's Prefer header, or "". If the answer is lost and the server keeps op IDs,
+// sendChange sends the same request again. It then sends it repeatedly as long as the server asks it to try again
+// later.
 func (s *Store) sendChange(ctx context.Context, preferHeader string, ops []oxbow.Op) (oxbow.Change, error) {
 	if err := s.checkReady(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err

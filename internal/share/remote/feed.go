@@ -114,7 +114,7 @@ func sumContentBytes(ds []oxbow.Delta) (n int) {
 	return n
 }
 
-// Position implements sequencer.
+// Position implements changeSequencer. It returns the position after the store's last event.
 func (f *recentEventFeed) Position(ctx context.Context) (oxbow.Position, error) {
 	if err := f.store.Refresh(ctx); err != nil {
 		return "", err

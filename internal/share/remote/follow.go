@@ -90,9 +90,9 @@ func (f *serverFollower) knownPosition() *wirePosition {
 	return &wirePosition{[]byte(f.position)}
 }
 
-// addWatcher calls the function fn for each event from now on, until the caller calls stop. The first watcher needs the
-// server's current position. If the server cannot be asked for this position, the next event has Reset set, which tells
-// fn to read all entries again.
+// addWatcher makes the follower call fn for each event from now on, until the caller calls stop. For the first watcher,
+// it asks the server for its current position. If the server does not answer, the next event has Reset set, so that fn
+// reads all entries again.
 func (f *serverFollower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 	<-f.positionLock
 	defer func() { f.positionLock <- struct{}{} }()
@@ -205,8 +205,9 @@ func (f *serverFollower) sendEvent(e oxbow.Event) {
 	}
 }
 
-// readDeltas reads the remaining lines of the server's answer to a request for changes. Each line contains a change.
-// next is the position after these changes.
+// readDeltas reads the remaining lines of the server's answer to a request for changes, and closes the answer. Each
+// line contains a change. next is the position after these changes. If there are more changes than maxReadDeltas or
+// maxReadDeltaBytes allow, the error matches [oxbow.ErrPosition].
 func readDeltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, next oxbow.Position, err error) {
 	defer res.Body.Close()
 	for size := 0; ; {

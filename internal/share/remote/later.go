@@ -23,8 +23,9 @@ func (e *RetryLaterError) Unwrap() error { return e.Err }
 // server names a longer time, the client waits maxRetryAfter.
 const maxRetryAfter = 365 * 24 * time.Hour
 
-// parseRetryAfter returns the time for which the server asks the client to wait, or 0 if it does not ask. If the server
-// sends a date, the time is computed with the server's own clock.
+// parseRetryAfter returns how long the client should wait before it sends the request again, or 0 if the server does
+// not ask the client to wait. The result is at least one second and at most maxRetryAfter. If the server names a date,
+// the result is the time from the date of the answer to the named date.
 func parseRetryAfter(res *http.Response) time.Duration {
 	if res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusServiceUnavailable {
 		return 0

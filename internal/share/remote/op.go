@@ -230,8 +230,8 @@ func badRequestError(reason string) error {
 	return &oxbow.InvalidError{Field: "request", Reason: reason}
 }
 
-// requestError is called with an error that occurred while a request was read. It returns an error that describes what
-// is wrong with the request. Errors that already do so are returned unchanged, and so is nil.
+// requestError converts an error that occurred while a request was read to an error that tells the client what is wrong
+// with the request. It returns nil, errors that match [oxbow.ErrInvalid], and [*http.MaxBytesError] unchanged.
 func requestError(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -58,7 +58,7 @@ var problemCodes = []struct {
 	code   string
 	status int
 	title  string
-	// The server uses this row for errors that match err. The client's error for this code also matches err.
+	// The server sends the code for errors that match err. A client converts the code to an error that matches err.
 	err error
 }{
 	{

@@ -17,8 +17,8 @@ func (c *servedCall) writeStoreCapabilities() error {
 	return c.writeAnswer(wireStoreCapabilities{KeepsOpIDs: err == nil})
 }
 
-// openStoreAfterChange returns the store. If changeNumber is not nil, it returns the store in the state after change
-// *changeNumber.
+// openStoreAfterChange returns the store of the request in its present state. If changeNumber is not nil, it returns
+// the store in the state after change *changeNumber instead, and the caller must close that store.
 func (c *servedCall) openStoreAfterChange(changeNumber *uint64) (oxbow.Store, error) {
 	if changeNumber == nil {
 		return c.store, nil

@@ -108,7 +108,8 @@ func parseEntry(file string) (e oxbow.Entry, notes []string, err error) {
 	return e, notes, err
 }
 
-// checkEntry returns an error if the entry cannot be stored in a team file.
+// checkEntry returns an error if the entry has no name, is not a note, or has an invalid name, alias, label or content.
+// [Check] also applies the limits for team files.
 func checkEntry(e *oxbow.Entry) error {
 	if e.Name == "" {
 		return errors.New(

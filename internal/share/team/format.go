@@ -267,7 +267,8 @@ func (r *teamFileReader) readSingleValue(keyNode, valueNode *yaml.Node) string {
 	return valueNode.Value
 }
 
-// valueNodes returns the elements of a list. It treats a single value as a list of one.
+// valueNodes returns the elements of v, the value of the key k, which must be a list of single values. It treats a
+// single value as a list with one element. For any other value, it records a mistake and returns nil.
 func (r *teamFileReader) valueNodes(k, v *yaml.Node) []*yaml.Node {
 	if v.Kind == yaml.ScalarNode {
 		return []*yaml.Node{v}

@@ -90,10 +90,14 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 	}
 }
 
-// labelReviewState returns an entry as the team store shows it. A reviewed entry has the actor [oxbow.Team]. An entry
-// that the user shared has the actor [oxbow.Agent]. Any other entry has the actor [oxbow.Imported] and is marked as
-// tainted (untrusted). Its labels with special rights are removed. The lowest two bits of the version encode the case,
-// so that the version changes when the entry is reviewed or shared.
+// labelReviewState returns an entry as the team store shows it. sharedHashes contains the hashes of the entries that
+// the user has shared (see [EntryHash]). There are three cases:
+//   - A reviewed entry gets the actor [oxbow.Team].
+//   - An entry that the user has shared gets the actor [oxbow.Agent].
+//   - Any other entry gets the actor [oxbow.Imported], and is marked as tainted (untrusted). Its privilegedLabels are
+//     removed. This changes the elements of e.Labels, so the caller must pass a copy.
+//
+// The lowest two bits of the version encode the case, so that the version changes when the entry is reviewed or shared.
 func labelReviewState(e oxbow.Entry, isReviewed bool, sharedHashes map[string]bool, upstream Upstream) oxbow.Entry {
 	isOwn := !isReviewed && sharedHashes[EntryHash(e)]
 	e.Version &^= 3

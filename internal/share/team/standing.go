@@ -152,7 +152,8 @@ func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	return up.Commit, err
 }
 
-// readCommitBlobNames returns the blob name of each team file in a commit. It caches the last result for each branch.
+// readCommitBlobNames returns git's blob names of the team files in the commit up.Commit, by file name. It caches the
+// result for the last commit of each branch. The caller must hold t.mu.
 func (t *Tree) readCommitBlobNames(ctx context.Context, up Upstream) (map[string]string, error) {
 	if files, ok := t.reviewedFilesByUpstream[up]; ok {
 		return files, nil
@@ -175,8 +176,8 @@ func (t *Tree) readCommitBlobNames(ctx context.Context, up Upstream) (map[string
 	return files, nil
 }
 
-// readSettingsBlob returns the settings in a git blob of team.yaml. If the file in the working tree has the same
-// content, readSettingsBlob reads that file, because running git takes longer.
+// readSettingsBlob returns the settings in a git blob of team.yaml. If blob is "", it returns the zero teamSettings. If
+// the file in the working tree has the same content, it reads that file, because running git takes longer.
 func (t *Tree) readSettingsBlob(ctx context.Context, blob string) (teamSettings, error) {
 	if blob == "" {
 		return teamSettings{}, nil

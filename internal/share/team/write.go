@@ -110,8 +110,9 @@ func (t *Tree) HasMergeDriver() bool {
 // tempFileIgnoreLine is a line for .gitignore that makes git ignore temporary files.
 const tempFileIgnoreLine = "team/*.tmp"
 
-// extendIgnoreFile returns the text of .gitignore in .oxbow, with lines added so that git ignores the temporary files
-// for team files but not the team files. text is "" if nothing has to be changed or .gitignore does not exist.
+// extendIgnoreFile returns the present text of the file .gitignore in .oxbow, and the text that the file must get. The
+// new text has additional lines, so that git ignores the temporary files of team files, but not the team files. If
+// nothing has to be changed or .gitignore does not exist, the results are nil and "". It does not write the file.
 func (t *Tree) extendIgnoreFile() (oldText []byte, text string) {
 	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
 	lines := strings.Fields(text)
@@ -277,7 +278,9 @@ func (t *Tree) RemoveEntry(ctx context.Context, s *Store, p mdtree.FileItem) (er
 	})
 }
 
-// Check returns an error if the entry cannot be stored in a team file.
+// Check returns an error if the entry cannot be stored in a team file. This is the case if the entry is invalid or not
+// a note, if its content or its file would be too large, or if its content contains conflict markers of git. Check also
+// fails if reading the file would not yield the same entry.
 func Check(e oxbow.Entry) error {
 	if err := checkEntry(&e); err != nil {
 		return err

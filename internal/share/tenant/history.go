@@ -28,8 +28,9 @@ type limitedHistory struct {
 // ReadsFrom returns the history from which s reads (see [oxbow.Options.History]).
 func (s *limitedHistory) ReadsFrom() oxbow.Historian { return s.Historian }
 
-// checkOpsAllowed is like [Limit.Allow], but returns opsErr if it is not nil. It allows a call without ops, so that the
-// store can report the mistake.
+// checkOpsAllowed returns an [oxbow.QuotaError] if the tenant's limit does not allow the ops. If the caller could not
+// determine the ops, opsErr is the reason, and checkOpsAllowed returns it. It allows an empty list of ops, because the
+// store reports this mistake better.
 func (s *limitedHistory) checkOpsAllowed(ctx context.Context, ops []oxbow.Op, opsErr error) error {
 	if opsErr != nil || len(ops) == 0 {
 		return opsErr
@@ -114,7 +115,9 @@ func (s *limitedHistory) opsToUndo(ctx context.Context, seqs []uint64) (ops []ox
 }
 
 // appendRestoreOp appends to ops the op that restores the named entry to its version in change seq. If seq is 0, or if
-// this change removed the entry, the op removes the entry.
+// this change removed the entry, the op removes the entry. It appends nothing if the entry has no versions, or if it
+// would have to be removed and does not exist. The ops are only used to compute their size, so they contain no labels
+// and aliases.
 func (s *limitedHistory) appendRestoreOp(
 	ctx context.Context,
 	ops []oxbow.Op,

@@ -45,7 +45,7 @@ type Pool struct {
 // tenantHomeSlot is a home that is being opened, is open, or is being closed.
 type tenantHomeSlot struct {
 	tenant             string
-	ready              chan struct{} // closed when home or err is set
+	ready              chan struct{} // closed when home or openError is set
 	home               TenantHome
 	openError          error
 	requestsInProgress int       // number of requests in progress
@@ -167,8 +167,9 @@ func (p *Pool) chooseHomeToClose() (idle *tenantHomeSlot) {
 	return idle
 }
 
-// openTenantHome opens the home of a tenant for all requests that wait for this home. If this fails, the next request
-// opens the home again.
+// openTenantHome opens the home of the slot s. It sets s.home or s.openError, and then closes s.ready, for which all
+// requests of the tenant wait. If opening fails, it removes the slot from the pool, so that the next request tries
+// again.
 func (p *Pool) openTenantHome(ctx context.Context, s *tenantHomeSlot) {
 	// Set an error first, so that the slot does not count as open if the function open panics.
 	s.openError = errOpenMemory
@@ -183,7 +184,8 @@ func (p *Pool) openTenantHome(ctx context.Context, s *tenantHomeSlot) {
 	s.home, s.openError = p.open(context.WithoutCancel(ctx), s.tenant)
 }
 
-// releaseSlot ends the use of a home by one request.
+// releaseSlot ends the use of a home by one request. If no other request uses the home, it starts the timer that closes
+// the home when the home has been idle for the idle timeout.
 func (p *Pool) releaseSlot(s *tenantHomeSlot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

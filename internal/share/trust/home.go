@@ -26,18 +26,19 @@ var teamSharedNames = []string{"annotations", "team", "profiles", "memory-profil
 	".gitattributes",
 	".ds_store", "desktop.ini", "thumbs.db"}
 
-// isTeamSharedName reports whether the name is not a sign that a directory is somebody's oxbow home. For example,
-// people commit the directory of team files on purpose, so it occurs in directories that are not a home. A file with
-// the extension .off only switches off hooks. Letter case is ignored, as on most file systems of macOS and Windows.
+// isTeamSharedName reports whether a directory that is not a home may also contain a file with this name. Such a file
+// does not prove that the directory is a home. The names in teamSharedNames are of this kind, for example the directory
+// of team files, which people commit on purpose. So are names with the extension .off, because such a file only
+// switches off hooks. Letter case is ignored, as on most file systems of macOS and Windows.
 func isTeamSharedName(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(teamSharedNames, name) || strings.HasSuffix(name, ".off")
 }
 
 // MayDirBeHome reports whether a directory may be an oxbow home, judged by the names of the files in it. An empty
-// directory may be a home. Otherwise at least one name must be a sign of a home. Names that isTeamSharedName accepts,
-// such as the names of team files, are no such sign. A directory that exists but is unreadable may be a home, and a
-// missing directory may not.
+// directory may be a home. A directory that contains only names that people share, such as the names of team files, is
+// not a home (see isTeamSharedName). A directory that exists but is unreadable may be a home. A missing directory is
+// not a home.
 func MayDirBeHome(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -22,8 +22,8 @@ func (l List) MachineKey() []byte {
 	return nil
 }
 
-// EnsureMachineKey returns the key of this machine, and creates it if necessary. It returns nil if the key cannot be
-// stored.
+// EnsureMachineKey returns the key of this machine. If the key does not exist yet, EnsureMachineKey creates it from
+// bytes of random. It returns nil if it cannot create or store the key, or if the key does not exist and random is nil.
 func (l List) EnsureMachineKey(ctx context.Context, random io.Reader) []byte {
 	if key := l.MachineKey(); key != nil || random == nil {
 		return key

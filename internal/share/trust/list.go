@@ -109,7 +109,8 @@ func (f *homeOwnershipFacts) hasStoreID() bool {
 	return strings.HasPrefix(f.homeFingerprint, storeFingerprintPrefix)
 }
 
-// findHomeRecord returns the line of the record for a home. The second result is false if the record lacks such a line.
+// findHomeRecord returns the record in the list l that describes the home with the facts f (see [Home.describesHome]).
+// The second result is false if no record describes this home.
 func (l List) findHomeRecord(f homeOwnershipFacts) (Home, bool) {
 	homes := l.findHomesWithWords(f.resolvedHomePath, f.homeFingerprint, f.id.Inode)
 	if i := slices.IndexFunc(homes, func(h Home) bool { return h.describesHome(f) }); i >= 0 {

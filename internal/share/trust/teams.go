@@ -48,8 +48,8 @@ func withoutTeam(teams []Team, id string) []Team {
 	return slices.DeleteFunc(teams, func(t Team) bool { return t.ID == id })
 }
 
-// A teamFileHash is the recorded hash of a team file. This user wrote the file. A team file is a Markdown file with an
-// entry that people share in a repository.
+// A teamFileHash is the recorded hash of a team file that this user wrote. A team file is a Markdown file with an entry
+// that people share in a repository.
 type teamFileHash struct {
 	Hash string `json:"print"`
 }

@@ -117,7 +117,8 @@ func (s *keySet) mayFetch(now time.Time) bool {
 	return s.lastAttempt.IsZero() || now.Sub(s.lastAttempt) > minFetchInterval
 }
 
-// fetchKeys reads the description of the provider, and then the keys from the address in it.
+// fetchKeys fetches the provider's public keys, and returns them by their IDs. Their address is in the provider's
+// description, which it reads first. Keys that cannot check signatures are left out.
 func (s *keySet) fetchKeys(ctx context.Context) (map[string]signatureKey, error) {
 	var about struct {
 		Issuer string `json:"issuer"`
