@@ -29,8 +29,8 @@ type PastTextFilter struct {
 
 func NewPastTextFilter(m *oxbow.Memory) PastTextFilter { return PastTextFilter{m, map[string]bool{}} }
 
-// isWithheld reports whether the caller may not see the text of a version. The reason may be the state of the version
-// itself or, unless the caller is a person, that its entry is in quarantine now.
+// isWithheld reports whether the caller may not see the text of the version v. A text is withheld if v was in
+// quarantine itself. If the caller is not a person, it is also withheld if the entry is in quarantine now.
 func (p PastTextFilter) isWithheld(ctx context.Context, v *oxbow.Entry) bool {
 	caller := oxbow.OnRequest(ctx)
 	if !v.MayShow(caller) {

@@ -73,9 +73,9 @@ func ParseArguments(object json.RawMessage) (Arguments, error) {
 	return args, nil
 }
 
-// readArgs decodes the list args, which contains the arguments of a call. It stores their values in the fields of the
-// struct in the parameter in. The list params describes the parameters. The argument verb is the verb's name, for
-// messages. readArgs calls the function screenText for each text, and stores the text that screenText returns.
+// readArgs decodes the arguments of a call, and stores their values in the struct in. The list params describes the
+// parameters: each belongs to a field of this struct. The argument verb is the verb's name, for messages. Before a text
+// is stored, it is replaced by the result of screenText for this text.
 //
 // A key may be a parameter's name, a name in [Param.OtherNames], or one of these names with capitals or dashes
 // (maxTokens, max-tokens). A number or a boolean may be written as a string, a string as a number, and a list with a
@@ -273,10 +273,10 @@ func jsonKindOf(raw []byte) jsonValueKind {
 	return jsonNumber
 }
 
-// SetField stores a value in the parameter's field of a struct. The argument target is a pointer to the struct. word is
-// a word of a command line, from which the value is parsed. If the field is a list, the value is appended. An empty
-// word means that the argument is absent, unless [Param.AllowsEmpty] is set. SetField returns an error if the word has
-// the wrong form for the type of the parameter.
+// SetField parses a word of a command line, and stores the value in the parameter's field of a struct. The argument
+// target is a pointer to the struct. If the field is a list, the value is appended. An empty word means that the
+// argument is absent, unless [Param.AllowsEmpty] is set. SetField returns an error if the word has the wrong form for
+// the type of the parameter.
 func (p Param) SetField(target any, word string) error {
 	s := argumentValue{rawJSON: strconv.Quote(word), text: word, jsonKind: jsonString}
 	switch {

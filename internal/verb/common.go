@@ -390,7 +390,8 @@ func (dates DateFilterTerms) formatFilter(f oxbow.Filter) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// formatTimeBound returns the term for one bound of a time range, or "" without a bound.
+// formatTimeBound returns the filter term for one bound of a time range, such as "after:2026-11-27". The term begins
+// with termPrefix. If the time at is zero, there is no bound, and formatTimeBound returns "".
 func formatTimeBound(termPrefix string, at time.Time) string {
 	switch {
 	case at.IsZero():

@@ -45,7 +45,8 @@ type WorkingTree interface {
 	FileBlobName(file string) (name string, isFile bool)
 }
 
-// workingTree returns the git working tree with the project's files, or nil if it does not exist.
+// workingTree returns the working tree with the project's files. It returns nil without an error if the directory is
+// not a git repository and has no annotations, or if w.Annotations is nil.
 func (w *Workspace) workingTree(ctx context.Context) (WorkingTree, error) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -130,8 +131,8 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	return out, nil
 }
 
-// projectGetter returns a function that returns the project of the working tree. It determines the project when the
-// function is first called.
+// projectGetter returns a function for the name of the working tree's project. The function determines the name at its
+// first call, and then returns the same name again. It returns "" if w.Project is nil.
 func (w *Workspace) projectGetter() func() string {
 	return sync.OnceValue(func() string {
 		if w.Project == nil {

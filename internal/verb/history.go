@@ -63,9 +63,9 @@ func ListHistory(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, e
 	return out, nil
 }
 
-// collectChanges appends changes to out, newest first. It appends the changes whose source matches in.ActorKind and
-// in.Session, or all changes if both fields are empty. It skips the first offset of these changes, and appends at most
-// limit changes.
+// collectChanges appends changes to out.Changes, newest first. It selects the changes whose source matches in.ActorKind
+// and in.Session, or all changes if both fields are empty. It skips the first offset of these changes, and appends at
+// most limit changes. The function convertChange converts a change for the answer.
 func (in HistoryIn) collectChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -310,12 +310,11 @@ func revertChanges(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change, maxB
 	return oxbow.RevertInParts(ctx, h, cs, maxBytes)
 }
 
-// lastUndoableChanges returns the newest changes that can be undone. The result contains at most as many changes as the
-// parameter count says. If no change can be undone, lastUndoableChanges returns an error, or an empty list if
-// out.DryRun is set.
+// lastUndoableChanges returns the newest changes that can be undone, at most count. If no change can be undone, it
+// returns an error, or an empty list if out.DryRun is set.
 //
-// If the caller is an agent, the result ends before the newest change that a person or an import made. An agent may not
-// know that somebody else made this change. A note in out.Notes then says how to undo the change by its number. If the
+// If the caller is an agent, the result ends before the newest change that a person or an import made, because the
+// agent may be unaware of this change. A note in out.Notes then says how to undo the change by its number. If the
 // newest change of all was made by a person or an import, an agent gets an error.
 func (out *UndoOut) lastUndoableChanges(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
@@ -455,7 +454,9 @@ func (e unknownChangeError) Error() string {
 }
 func (unknownChangeError) Is(err error) bool { return err == oxbow.ErrNotFound }
 
-// revertTidying undoes a change that a [Tidier] has made. ok is false if the home lacks a Tidier.
+// revertTidying undoes a change that a [Tidier] has made: the change with the number in in.Seqs, or the last change if
+// in.Seqs is empty. If in.DryRun is set, it only returns what would be undone. If the home lacks a Tidier, ok is false
+// and nothing is undone. Requests for several changes fail.
 func revertTidying(ctx context.Context, w *Workspace, in UndoIn) (undoneTidying *Tidied, ok bool, err error) {
 	t, ok, err := w.Tidier(Write.UnlessDryRun(in.DryRun))
 	if err != nil || !ok {

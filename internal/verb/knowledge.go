@@ -62,8 +62,8 @@ func (r *ReadOnlyMemory) CallWithReadOnlyStore(store oxbow.Store, fn func(oxbow.
 	return err
 }
 
-// callWithEmptyIndex calls the function fn with the store and an empty index of texts by others. A filled index is not
-// available, because its source is a second, read-only copy of the memory, which could not be opened.
+// callWithEmptyIndex calls fn with the store and an empty index of texts by others. It is used if the memory cannot be
+// opened a second time for reading, because only such a memory has a filled index.
 func callWithEmptyIndex(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	index := new(foreign.Index)
 	defer index.Close()
@@ -93,7 +93,7 @@ func (r *ReadOnlyMemory) openAndLockForReading() *oxbow.Memory {
 	return r.memory
 }
 
-// Close closes the memory. The next Read opens it again. If r is nil, Close does nothing.
+// Close closes the memory. The next call of CallWithReadOnlyStore opens it again. If r is nil, Close does nothing.
 func (r *ReadOnlyMemory) Close() {
 	if r == nil {
 		return

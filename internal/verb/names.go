@@ -26,8 +26,9 @@ type EntryNamesOut struct {
 // shellCompletionTimeout is the maximum time for finding names. It is short because the person waits for the shell.
 const shellCompletionTimeout = 300 * time.Millisecond
 
-// EntryNames returns the names of entries that begin with the prefix. If the prefix is empty, it returns the names of
-// the newest entries. It ends at the limit or after shellCompletionTimeout.
+// EntryNames returns the names of entries that begin with in.Prefix. If the prefix is empty, it returns the names of
+// the newest entries. It returns at most in.Limit names. If the search takes longer than shellCompletionTimeout, it
+// returns the names that were found by then.
 func EntryNames(ctx context.Context, w *Workspace, in NamesIn) (EntryNamesOut, error) {
 	out := EntryNamesOut{Names: []string{}}
 	if in.Prefix == "" {

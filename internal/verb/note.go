@@ -132,7 +132,8 @@ func NewUndoHint(seq uint64, undoEffect, undoPurpose string) *CallHint {
 	return undoHintOf([]uint64{seq}, undoEffect, undoPurpose)
 }
 
-// undoHintOf suggests to undo several changes in one call.
+// undoHintOf returns a hint that suggests to undo several changes in one call. The arguments undoEffect and undoPurpose
+// become the fields Effect and Purpose of the hint (see [CallHint]).
 func undoHintOf(seqs []uint64, undoEffect, undoPurpose string) *CallHint {
 	return &CallHint{Verb: "undo", Args: []HintArgument{{"seq", seqs}}, Effect: undoEffect, Purpose: undoPurpose}
 }

@@ -46,7 +46,8 @@ func (w *Workspace) tokenBudget(requested *int, defaultTokens int) (int, error) 
 	return defaultTokens, nil
 }
 
-// PageBounds returns the offset at which a page begins, and its budget in tokens. It checks the arguments.
+// PageBounds returns the offset at which a page begins (0 if offset is nil), and the maximum number of tokens in the
+// answer. It returns an error if the offset is negative or *maxTokens is less than 1.
 func (w *Workspace) PageBounds(offset, maxTokens *int) (firstByte, tokenLimit int, err error) {
 	if offset != nil {
 		firstByte = *offset
@@ -110,8 +111,7 @@ type hitCost struct {
 // costWithSnippet returns the cost of the hit if it is shown with a snippet and without turns.
 func (c *hitCost) costWithSnippet() text.TokenHundredths { return c.head + c.snippet }
 
-// costWithContent returns how many tokens a search hit has that is shown with its content, in hundredths of a token.
-// The turns (parts of the conversation around the hit) are not included.
+// costWithContent returns the cost of the hit if it is shown with its content and without turns.
 func (c *hitCost) costWithContent() text.TokenHundredths { return c.head + c.content }
 
 // costAsShown returns the number of tokens of the hit h in hundredths of a token. The hit is counted with its content
@@ -275,8 +275,9 @@ func lastIndexWithTurns(hits []Entry) int {
 	return -1
 }
 
-// addBudgetNotes adds notes about what did not fit into the budget, and counts the answer's tokens. hitCosts contains
-// the cost of each hit.
+// addBudgetNotes sets out.Notes to the list notes and further notes, which say what did not fit into the budget. It
+// also sets out.TokensUsed to the number of tokens in the answer. The argument hitCosts contains the cost of each hit,
+// and totalHitCount is the number of hits before the answer was shortened.
 func (out *RecallOut) addBudgetNotes(notes []Note, hitCosts []hitCost, totalHitCount, maxTokens int) {
 	out.Notes = notes[:len(notes):len(notes)]
 	short, gone := 0, totalHitCount-len(out.Hits)
@@ -329,7 +330,9 @@ func (out *RecallOut) tokenCost(costs []hitCost) text.TokenHundredths {
 // hitNumberPrefix returns the text before hit i in an answer.
 func hitNumberPrefix(i int) string { return strconv.Itoa(i+1) + ". " }
 
-// cutToBudget cuts the content to one page, which begins at offset, so that the whole answer fits into the budget.
+// cutToBudget cuts the content to one page, which begins at the byte with the number offset, so that the whole answer
+// fits into maxTokens. If the offset is past the content, or no text fits into maxTokens, the error matches
+// [oxbow.ErrInvalid].
 func (out *GetOut) cutToBudget(offset, maxTokens int) error {
 	content := *out.Content
 	if offset == 0 && maxTokens == math.MaxInt {
@@ -424,8 +427,9 @@ func (p Page) ContinuationLine() string {
 	return "note: " + p.rangeNote().String() + ", all else as in this call\n"
 }
 
-// PageRoom returns how many bytes of text fit on one page. otherTextBytes is how many bytes everything else in the
-// answer has. The result is at least half of w.Page, and math.MaxInt if w.Page is 0 (unlimited).
+// PageRoom returns the number of bytes that a page has for its text. The argument otherTextBytes is the size of
+// everything else in the answer, in bytes. The result is at least half of w.Page, and math.MaxInt if w.Page is 0
+// (unlimited).
 func (w *Workspace) PageRoom(otherTextBytes int) int {
 	if w.Page == 0 {
 		return math.MaxInt
@@ -523,10 +527,12 @@ func openingFenceLineAt(s string, offset int) (fenceLine string) {
 	return fenceLine
 }
 
-// cutToBudget removes entries from the end of out.Entries, so that the answer has at most maxTokens tokens. A page of
-// the list may contain entries that the caller must not see, and out.Entries contains all other entries on the page.
-// The parameter offset is the number of entries on earlier pages. For each entry in out.Entries, indexesOnPage contains
-// the entry's index on the page. The last element of indexesOnPage is the number of entries on the page.
+// cutToBudget removes entries from the end of out.Entries, so that the answer has at most maxTokens tokens. It also
+// sets out.NextOffset and adds a note if more entries follow.
+//
+// The argument offset is the number of entries on earlier pages. A page of the list may also contain entries that the
+// caller must not see, which are not in out.Entries. Therefore indexesOnPage contains, for each entry in out.Entries,
+// its index on the page. The last element of indexesOnPage is the number of all entries on the page.
 func (out *ListOut) cutToBudget(offset, maxTokens int, indexesOnPage []int) {
 	n := CountFittingItems(
 		out.Entries,

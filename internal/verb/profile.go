@@ -122,7 +122,10 @@ func (o LoadMemoryProfileOut) addProfileList(r *report.Report) {
 		TextCellsBelow: []report.Cell{{Name: "profiles", Value: report.QuotedText(lines.String())}}})
 }
 
-// LoadProfile implements load_memory_profile. It is exported for interfaces that load profiles without this tool.
+// LoadProfile implements load_memory_profile: it loads the profile in.Name, and returns the texts of the entries that
+// the profile selects. If in.Name is empty, it returns the list of all profiles instead. If w.Loaded is set, the
+// profile restricts all later calls of the session. Otherwise the caller must pass the returned handle in later calls.
+// LoadProfile is exported for interfaces that load profiles without this tool.
 func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (LoadMemoryProfileOut, error) {
 	var out LoadMemoryProfileOut
 	if w.Profiles == nil {
@@ -286,7 +289,9 @@ func omittedPartNotes(sel *profile.Selection, maxTokens, budget int) []Note {
 	return append(notes, PlainNotes(sel.Notes)...)
 }
 
-// unloadProfile implements unload_memory_profile.
+// unloadProfile implements unload_memory_profile: it unloads the profile with the handle in.HandleToUnload. If the
+// handle is empty, it unloads the profile that was loaded last. If the client has no session (w.Loaded is nil), oxbow
+// does not store which profiles are loaded. Then a handle is required, and unloadProfile only checks its form.
 func unloadProfile(_ context.Context, w *Workspace, in unloadMemoryProfileIn) (unloadMemoryProfileOut, error) {
 	if w.Profiles == nil {
 		return unloadMemoryProfileOut{}, errNoProfiles
@@ -390,9 +395,8 @@ func profileTools() []Tool {
 }
 
 // ToolsWithProfiles returns the tools of an interface that serves memory profiles. A profile restricts which entries a
-// tool can read and write. Each returned tool is restricted to one profile. If a call contains a handle (the ID of a
-// loaded profile), the call is restricted to this profile. Otherwise the call is restricted to the profile that the
-// session has loaded.
+// tool can read and write. If a call contains a handle (the ID of a loaded profile), the call is restricted to this
+// profile. Otherwise it is restricted to the profile that the session loaded last, if there is one.
 //
 // The argument sets selects the tools that load and unload profiles. If sets selects such tools, they are added to the
 // result, and the other tools get a parameter for the handle.
@@ -485,8 +489,9 @@ func (w *Workspace) findRestrictingProfile(profileHandle string) (l loadedProfil
 	return l, err == nil, err
 }
 
-// removeHandleArg returns the handle in a call's arguments, and the arguments without it. handle is "" if the
-// arguments lack a handle.
+// removeHandleArg returns the handle in a call's arguments, and the arguments without it. If the arguments lack a
+// handle, the result handle is "". removeHandleArg returns an error if there are several handles, or if the handle is
+// not a string.
 func removeHandleArg(args Arguments) (handle string, rest Arguments, err error) {
 	isGiven := false
 	for _, a := range args {

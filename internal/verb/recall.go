@@ -79,7 +79,8 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 }
 
 // fillRequest adds the arguments that select and rank entries to a request. It sets neither the limit nor the change
-// number of the query.
+// number of the query. It returns an error if an argument is invalid or contradicts the request. It also returns an
+// error if the request would select all entries of the memory.
 func (in RecallIn) fillRequest(request *query.Request, now time.Time) error {
 	namesBoth := in.SearchScope != "" && request.Memory != ""
 	if namesBoth && in.SearchScope != request.Memory {
@@ -115,7 +116,9 @@ func (in RecallIn) fillRequest(request *query.Request, now time.Time) error {
 	return nil
 }
 
-// searchWorkspace answers a request from the memory of the workspace.
+// searchWorkspace searches the memory of the workspace, and returns the hits that fit into the token limit. If the
+// query finds nothing, the words that each hit must contain become optional, and the search is repeated. If nothing is
+// found again, the result contains the reasons.
 func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request query.Request) (RecallOut, error) {
 	q := request.Query
 	limit, notes, err := ResolveLimit(in.Limit, oxbow.DefaultLimit)

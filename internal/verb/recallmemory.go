@@ -119,7 +119,10 @@ func (in *recallMemoryIn) makeFilter(now time.Time) (oxbow.Filter, error) {
 // means that the value is absent.
 const openRangeEnd = ".."
 
-// dateRangeFilter returns a filter for the days from the first to the last date, including both.
+// dateRangeFilter returns a filter for the days from days[0] to days[1], including both. If one of them is
+// openRangeEnd, the range is open at this end. The argument now is the current time, for relative dates.
+// dateRangeFilter returns an error if days does not contain exactly two valid dates, or if the range ends before it
+// begins.
 func dateRangeFilter(days []string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if len(days) != 2 {

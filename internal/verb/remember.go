@@ -433,8 +433,10 @@ func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		Labels: e.withFileHashes(ls), UniqueAliases: true}, nil
 }
 
-// makeUpdate returns the op that updates the old entry, or nil if nothing has to be changed. The op fails if the entry
-// has another version, so that it does not overwrite a change by another writer.
+// makeUpdate returns the op that updates the old entry, or nil if nothing has to be changed. The list ls contains the
+// labels that the entry gets, without the hashes of files. When the op is carried out, it fails if the entry has
+// another version by then, so that it does not overwrite a change by another writer. makeUpdate returns an error if the
+// call wants to change the kind of the entry, or to overwrite a text that the session has not seen.
 func (e *rememberCall) makeUpdate(ls []oxbow.Label) (oxbow.Op, error) {
 	in, old := e.arguments, e.oldEntry
 	if in.Content == "" {
@@ -655,10 +657,12 @@ func notesAboutRestoring(m *oxbow.Memory, seq uint64) (notes []Note) {
 	return notes
 }
 
-// forgetOp returns the op that removes the entry e. The op fails if the entry has changed meanwhile. If in.IfVersion
-// names another version than the present one, forgetOp returns a ConflictError. If in.IfVersion names no version,
-// forgetOp returns an error if the session has not seen the entry's present text. If the entry was not found, the error
-// matches [oxbow.ErrNotFound].
+// forgetOp returns the op that removes the entry e. When the op is carried out, it fails if the entry has changed by
+// then. The arguments name and found are the name that was looked up, and whether an entry has this name. If found is
+// false, the error matches [oxbow.ErrNotFound].
+//
+// If in.IfVersion is set and differs from the entry's version, forgetOp returns a ConflictError. If in.IfVersion is not
+// set, it returns an error if the session has not seen the entry's present text.
 func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seenEntries *SeenEntries) (oxbow.Op, error) {
 	if !found {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
@@ -775,7 +779,7 @@ func RestoreVersion(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut
 
 // versionToRestore returns the number of the change whose version of the entry is to be restored. If in.Seq is set, the
 // result is this number. Otherwise the result is the number of the change with the last version before the entry was
-// forgotten. If the entry still exists, the error is a entryNotForgottenError, because it is not obvious which version
+// forgotten. If the entry still exists, the error is an entryNotForgottenError, because it is not obvious which version
 // is wanted.
 func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in RestoreIn) (uint64, error) {
 	if in.Seq != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// inferSchema infers a struct's schema from its type. knownSchemas contains the schemas of types for which that is
-// impossible. Null is never allowed, so a value that is absent must be omitted.
+// inferSchema returns the schema of the struct type t. The map knownSchemas contains the schemas of types whose schemas
+// cannot be inferred. The schema never allows null, so a value that is absent must be omitted.
 func inferSchema(t reflect.Type, knownSchemas map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: knownSchemas})
 	if err != nil {
@@ -58,9 +58,8 @@ func fullSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	return schema
 }
 
-// paramSchema returns the JSON schema for arguments of the Go type that the parameter in describes. The schema contains
-// the allowed values of each parameter in params. It contains neither the descriptions nor the minimum values of the
-// parameters.
+// paramSchema returns the JSON schema for arguments of the struct type in. The schema contains the allowed values of
+// each parameter in params. It contains neither the descriptions nor the minimum values of the parameters.
 func paramSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	schema := inferSchema(in, nil)
 	for _, p := range params {

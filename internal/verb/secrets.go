@@ -261,7 +261,9 @@ func redactTruncatedSecret(name, content string) string {
 	return name
 }
 
-// ScreenOp is like [SecretPolicy.ScreenEntry] for the texts that an op writes. It returns the op to be stored.
+// ScreenOp screens the texts that the op writes, as [SecretPolicy.ScreenEntry] does, and returns the op to be stored.
+// If a secret is found, ScreenOp reads the old version of the entry from the store, because a text that the old version
+// also contains is not changed. Texts that were marked by [SecretPolicy.MarkTextsAsScreened] are not searched again.
 func (s *SecretPolicy) ScreenOp(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow.Op, error) {
 	isScreened := ctx.Value(screenedTextsContextKey{}) == s.Cleaner
 	var e oxbow.Entry

@@ -173,8 +173,8 @@ func (p *Profiles) resolveHandle(h string, now time.Time) (loadedProfile, error)
 	return l, nil
 }
 
-// openRestrictedView returns a view of a memory. The argument baseMemory is this memory. The view contains only what is
-// in the scope of the profile l. The caller must call the function release when it no longer needs the view.
+// openRestrictedView returns a view of baseMemory that contains only what is in the scope of the profile l. The caller
+// must call release when it no longer needs the view, and must not close the view itself.
 func (p *Profiles) openRestrictedView(baseMemory *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

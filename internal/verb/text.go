@@ -379,8 +379,8 @@ func (a UndoOut) Report() (r report.Report) {
 	return r
 }
 
-// undoReport describes how a change was undone. The change t had shortened the memory, for example by the verbs
-// consolidate or compress. In a dry run, undoReport describes how the change would be undone.
+// undoReport describes the undo of the change t, which had shortened the memory, for example by the verb consolidate.
+// If isDry is set, the report says that the change would be undone.
 func (t Tidied) undoReport(isDry bool) (r report.Report) {
 	r.AddLinef("%s change %d: %s of %s", report.EffectVerb(isDry, "took back", "would take back"), t.Number,
 		report.OxbowText(t.What), t.Time)

@@ -100,9 +100,9 @@ func defineTool[In any, Out report.Reporter](
 	)
 }
 
-// DefineTool returns a copy of t that is a tool made from the function run. The parameters, the schema of the result,
-// and the call are derived from the types In and Out and from run. For models, the schema of the arguments is short,
-// and contains only the parameters that t.Params lists.
+// DefineTool returns a copy of t that is a tool made from the function run. The parameters are the fields of In, and
+// the schema of the result is derived from Out. The schema of the arguments is for models: it leaves out the parameters
+// for which [Param.Unlisted] is set.
 func DefineTool[In any, Out report.Reporter](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
 	t.Verb = newVerb(t.Verb, run)

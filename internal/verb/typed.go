@@ -23,9 +23,9 @@ func (n Note) withRewriter(rewrite func(string) string) Note {
 	return n
 }
 
-// addRemedyText adds advice to the error err. If the error has no advice, or if w.Typed is nil, it returns err. The
-// function w.Typed changes the commands in the advice so that the commands use the memory of this workspace (see
-// [Workspace.RewriteCommands]).
+// addRemedyText returns err with advice that contains commands for the memory of this workspace (see
+// [Workspace.RewriteCommands]). The advice is that of [ErrorRemedy], and the function w.Typed changes the commands in
+// it. If there is no advice for err, or if w.Typed is nil, err is returned unchanged.
 func (w *Workspace) addRemedyText(err error) error {
 	remedy := ErrorRemedy(err)
 	if w.Typed == nil || remedy.format == "" {
@@ -95,10 +95,12 @@ func rewriteCommandsIn(v reflect.Value, rewrite func(string) string) {
 }
 
 // rewriteAdviceCommands applies the function rewrite to a text, so that the oxbow commands in the text work for the
-// reader. The value v is a string or a pointer to a string. The string withheldText is always rewritten, which is the
-// notice that replaces a withheld text. Another string is rewritten only if isRepairAdvice is set and v is not a
-// pointer. isRepairAdvice means that the string is advice on how to repair damage. All other strings may be texts of
-// entries, which must not be changed.
+// reader. The value v is a string or a pointer to a string. Only two kinds of texts are changed:
+//
+//   - the notice withheldText, which replaces a withheld text
+//   - advice on how to repair damage: a string that is not a pointer, if isRepairAdvice is set
+//
+// All other strings may be texts of entries, which must not be changed.
 func rewriteAdviceCommands(v reflect.Value, isRepairAdvice bool, rewrite func(string) string) {
 	switch v.Kind() {
 	case reflect.String:

@@ -268,7 +268,7 @@ func (w *Workspace) NewestEntries(ctx context.Context, limit int) ([]oxbow.Entry
 
 // OpenOnFirstUse returns a function for [Workspace.Open], and a function that closes the memory if it was opened. The
 // memory is opened by the first call, and later calls return the same memory. If opening fails, the next call tries
-// again.
+// again. After closeFn was called, openOnce returns [oxbow.ErrClosed].
 func OpenOnFirstUse(
 	openMemory func(ctx context.Context) (*oxbow.Memory, error),
 ) (openOnce func(context.Context, MemoryAccess) (*oxbow.Memory, error), closeFn func() error) {
@@ -319,9 +319,8 @@ func (w *Workspace) Tidier(access MemoryAccess) (t Tidier, ok bool, err error) {
 }
 
 // Compressor returns the home as a [Compressor], which replaces the entries of a period by a shorter digest. The
-// argument access says whether the caller reads or writes. ok is false if the home has oxbow's own layout (then w.Home
-// is nil) or does not implement Compressor. ok is also false if the caller sees only a part of the memory, because
-// w.Home is then nil as well.
+// argument access says whether the caller reads or writes. ok is false if the home has oxbow's own layout, or if its
+// layout does not implement Compressor. ok is also false if the caller may see only a part of the memory.
 func (w *Workspace) Compressor(access MemoryAccess) (c Compressor, ok bool, err error) {
 	home, err := w.layoutHome(access)
 	if err != nil || home == nil {

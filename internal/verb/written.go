@@ -59,11 +59,11 @@ func (w *WrittenTexts) HasEntry(e oxbow.Entry) bool {
 	return slices.Contains(w.readHashes(), hashEntry(e))
 }
 
-// RecordWrite records that a tool has written an entry. The receiver w is a list of texts that tools wrote. The
-// argument oldEntry is the entry before the write, or the zero entry if the entry is new. The argument newEntry is the
-// entry after the write. For each new line of the entry, RecordWrite adds a hash to the list. It adds a hash of the
-// whole entry only if tools have also written all lines and aliases that the entry had before and still has. If w is
-// nil, RecordWrite does nothing.
+// RecordWrite adds an entry that a tool has written to the list. The argument oldEntry is the entry before the write
+// (the zero entry if the entry is new), and newEntry is the entry after the write.
+//
+// RecordWrite adds a hash for each new line of the entry. It adds a hash of the whole entry only if tools have also
+// written all lines and aliases that the entry had before and still has. If w is nil, RecordWrite does nothing.
 func (w *WrittenTexts) RecordWrite(oldEntry, newEntry oxbow.Entry) {
 	if w == nil {
 		return

@@ -143,10 +143,11 @@ func describePastFix(e *oxbow.Entry) string {
 	return said
 }
 
-// revertedEditSentence returns a function that describes an edit of the file that was later reverted by git or another
-// edit. The argument of the function is the entry that contains the turn with the edit. The sentence quotes the prompt
-// of this turn. It is "" if the turn has no prompt, or if the prompt seems to contain instructions. Only the prompt is
-// checked, because a whole turn, "user: … assistant: …", always looks like instructions.
+// revertedEditSentence returns a function that describes an edit of the file which git or another edit reverted later.
+// The argument of the returned function is the entry of the turn in which the edit was made. Its result is a sentence
+// that quotes the prompt of this turn. The result is "" if the turn has no prompt, or if the prompt looks like
+// instructions. Only the prompt is checked, because a whole turn, "user: … assistant: …", always looks like
+// instructions.
 func revertedEditSentence(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		t, err := session.ParseTurn(e.Content)
@@ -193,14 +194,13 @@ type actionHints struct {
 	quotedEntries []session.ShownEntry // entries that the sentences in hintSentences quote
 }
 
-// addHintsAboutEntries adds hints about entries in the memory m to a.hintSentences. It reads the newest entries, at
-// most as many as the parameter limit says. An entry must have all labels in the list labels, and oxbow must be allowed
-// to show the entry to a model that did not ask for it. If a.input.Project is set, the entry must also belong to this
-// project. If the search fails, or if m is nil, no hints are added.
+// addHintsAboutEntries adds hints about the newest matching entries in the memory m, at most limit. An entry matches if
+// it has all labels in the list labels, and if oxbow may show it to a model that did not ask for it. If a.input.Project
+// is set, the entry must also belong to this project. If the search fails, or if m is nil, no hints are added.
 //
-// The parameter project is the kind of the source, such as [inject.SourceKindNotes], which is recorded for each quoted
-// entry. It is not the name of a project. The function describe must return a sentence about an entry, or "" to leave
-// out the entry. The list labels contains pairs: a key, the value of this key, the next key, the next value, and so on.
+// The list labels contains pairs of a key and a value: key, value, key, value, and so on. The function describe returns
+// the sentence about an entry, or "" to leave out the entry. The parameter project is not the name of a project: it is
+// the kind of the source, such as [inject.SourceKindNotes], which is recorded for each quoted entry.
 func (a *actionHints) addHintsAboutEntries(
 	ctx context.Context,
 	m *oxbow.Memory,

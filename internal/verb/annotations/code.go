@@ -241,9 +241,9 @@ func GetAnnotations(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn)
 	return out, err
 }
 
-// getAllAnnotations returns all annotations for a request, which the argument in contains. GetAnnotations, in contrast,
-// returns only one page of these annotations. If the request has a query or a filter, the result contains the
-// annotations that match. Otherwise it contains the annotations of a file or of a line range in the file.
+// getAllAnnotations returns all annotations that the arguments select, without cutting them to a page. If there is a
+// query or a filter, these are the matching annotations. Otherwise they are the annotations of a file, or of a range of
+// lines in the file.
 func getAllAnnotations(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -156,7 +156,8 @@ func filterShowableAnnotations(
 }
 
 // annotationsLine returns annotations as one line, and the IDs of the annotations in this line. The function clean is
-// applied to each text. If the line would exceed the token limit, the last annotations are omitted from both results.
+// applied to each text. If the line would exceed the limit of [inject.JoinPartsWithinTokenLimit], the last annotations
+// are omitted from both results.
 func annotationsLine(found []annotate.FoundAnnotation, clean func(string) string) (line string, ids []string) {
 	var parts []string
 	for _, f := range found {

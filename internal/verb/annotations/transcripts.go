@@ -200,7 +200,8 @@ func (out *AnnotateTranscriptsOut) addTranscript(
 	return nil
 }
 
-// unstoredEditRecords returns the records that are not stored yet. Secrets in them are replaced.
+// unstoredEditRecords returns those of the records that the store does not contain yet. It also replaces the secrets in
+// all records of the list.
 func unstoredEditRecords(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -162,11 +162,9 @@ type memoryMirrorRun struct {
 	out                    transfer.ImportOut
 }
 
-// importChangedFiles imports the client's memory files that have changed. It first imports the files that the hook's
-// report does not name. The files that the report names come last, because the agent may have read unreported files
-// before it wrote the named files, and then the named files' trust depends on the unreported files. The argument
-// reportCutoffTime is passed to importUnreportedFile. If an unreported file was changed after this time, a report about
-// it may still follow, so its import may be postponed.
+// importChangedFiles imports the client's memory files that have changed. It imports the files that the hook has
+// reported as written last, because their trust depends on the remaining files: the agent may have read those before it
+// wrote the reported files. The argument reportCutoffTime is passed to importUnreportedFile.
 func (m *memoryMirrorRun) importChangedFiles(ctx context.Context, reportCutoffTime time.Time) error {
 	var named []setup.MemoryFile
 	for _, f := range m.changedFiles {
@@ -196,11 +194,10 @@ func (m *memoryMirrorRun) importChangedFiles(ctx context.Context, reportCutoffTi
 	return nil
 }
 
-// importUnreportedFile imports the memory file f. The file has changed, but the hook that reports written files has not
-// reported it. importUnreportedFile searches the archive of sessions for a tool call that wrote the file. If it finds
-// no call, a hook may still report the call later. Therefore importUnreportedFile postpones the import to a later call
-// of MirrorClientMemory if three conditions are met: no call was found, a session is running (m.arguments.SessionStart
-// is set), and the file was changed after reportCutoffTime.
+// importUnreportedFile imports the memory file f, which has changed although no hook has reported the change. It
+// searches the archive of sessions for a tool call that wrote the file. If it finds none, a hook may still report the
+// call. In this case, importUnreportedFile postpones the import to a later call of MirrorClientMemory, provided that a
+// session is running (m.arguments.SessionStart is set) and that the file was changed after reportCutoffTime.
 func (m *memoryMirrorRun) importUnreportedFile(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -257,9 +254,10 @@ func (m *memoryMirrorRun) findArchivedWrite(
 	return a.CheckFileWrite(ctx, m.arguments.Client, f.Path, m.newestTime, f.Time, ownFiles)
 }
 
-// listSafeFiles returns the paths of the client files that are safe to read. A file is not safe if a note that was
-// imported from the file is held back, or if its path is too long for a label. If exceptFile is not nil, the result
-// also leaves out all changed files except *exceptFile, because their changes still have to be examined.
+// listSafeFiles returns the paths of the client's memory files that contain no text by others as far as oxbow knows. An
+// agent that has read only such a file is not regarded as influenced by others. A file is left out if a note that was
+// imported from it is held back, or if its path is too long for a label. If exceptFile is not nil, all changed files
+// except *exceptFile are left out as well, because their changes still have to be examined.
 func (m *memoryMirrorRun) listSafeFiles(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {

@@ -113,7 +113,8 @@ type folderSyncRun struct {
 	syncsOnlyIfFilesChanged bool // see [SyncIn.OnlyIfFilesChanged]
 }
 
-// syncFolder synchronizes one folder with the memory, and returns the number of files in the folder.
+// syncFolder synchronizes one folder with the memory, and returns the changes and the number of files in the folder. If
+// the folder cannot be read at the moment, err is nil and ch.UnavailableReason says why.
 func (c *folderSyncRun) syncFolder(ctx context.Context, f folder.Folder) (ch FolderChange, fileCount int, err error) {
 	ch = FolderChange{Folder: f.Name, Problems: []string{}, Notes: []string{}}
 	st, err := folder.LoadState(c.home, f.Name)
@@ -248,7 +249,8 @@ func (s *folderSync) originLabel(file string) string {
 	return exchange.OriginLabelValue(s.fileOriginPath(file))
 }
 
-// newImportContext returns a context for changes of the memory that have their cause in changed files.
+// newImportContext returns a context for changes that import the folder's files into the memory. Such a change records
+// that it is an import, and the path of the folder.
 func (s *folderSync) newImportContext(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	src.Actor = oxbow.Imported
@@ -272,8 +274,9 @@ func (s *folderSync) importFileChanges(ctx context.Context) error {
 	return s.forgetStaleEntries(ctx, m, stale)
 }
 
-// moveRenamedEntries updates the labels of entries whose files were renamed, so that they are found by the new names.
-// If the file with the new name already has entries, the file with the old name counts as deleted.
+// moveRenamedEntries updates the labels of entries whose files were renamed, so that the entries belong to the files
+// with the new names. These files are also added to s.comparison.ChangedFiles. If the file with the new name already
+// has entries, nothing is moved, and the file with the old name counts as deleted.
 func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) error {
 	if len(s.comparison.RenamedFiles) == 0 {
 		return nil

@@ -85,9 +85,10 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	return out, folder.SaveFolders(home, all)
 }
 
-// registerFolder adds the folder that the receiver describes to the list of registered folders, which is the parameter
-// all. If a folder with the same path is in the list, the new folder replaces that folder, and keeps its name and the
-// time at which it was added. The result f is the new folder. The result changedFolders is the changed list.
+// registerFolder adds the folder that the arguments of the call describe to all, the list of registered folders. It
+// returns the new folder and the changed list. If the list contains a folder with the same path, the new folder
+// replaces it, but keeps its name and the time at which it was added.
+//
 // registerFolder returns an error if the path is registered under another name, if another folder has the name, or if
 // the name is invalid.
 func (in *AddIn) registerFolder(

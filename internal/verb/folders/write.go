@@ -59,9 +59,8 @@ func (s *folderSync) writeEntriesBack(ctx context.Context) error {
 	return nil
 }
 
-// changedEntries returns the folder's entries that still exist and were changed after a position in the history. The
-// argument since is this position. If the history does not reach back to the position, changedEntries returns all
-// entries of the folder.
+// changedEntries returns the folder's entries that were changed after the position since of the history, and that still
+// exist. If the history does not reach back to this position, changedEntries returns all entries of the folder.
 func (s *folderSync) changedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -197,9 +196,9 @@ func (s *folderSync) rewriteItem(
 	return newText, *after, nil
 }
 
-// checkRewrite checks the new text of a file before the text is written. The argument newText is this text.
-// checkRewrite parses the text and returns item i, which must have the content of entry e. It returns nil if the
-// content differs, or if the number or the names of the items differ from oldItems.
+// checkRewrite parses newText, the new text of a file, before it is written. It returns item i of this text, which must
+// have the content of the entry e. It returns nil if the content differs, or if the number or the names of the items
+// differ from oldItems.
 func (s *folderSync) checkRewrite(
 	ctx context.Context,
 	file, newText string,
@@ -221,7 +220,8 @@ func (s *folderSync) checkRewrite(
 	return &after[i], nil
 }
 
-// writeNewFile writes an entry into a new file.
+// writeNewFile writes an entry into a new file, whose name is derived from the entry's name. It returns an error if
+// oxbow would read another name or content from this file.
 func (s *folderSync) writeNewFile(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	file, err := s.unusedFileName(e.Name)
 	if err != nil {
