@@ -43,7 +43,7 @@ const (
 // the log up to the change LastChangeSeq.
 type editedNamesResult struct {
 	LastChangeSeq uint64 `json:"seq"`
-	LogHash       string `json:"hash"` // hash of the log after change Seq
+	LogHash       string `json:"hash"` // hash of the log after change LastChangeSeq
 	// sorted names of the entries that an agent changed and no person has reviewed
 	EditedEntryNames []string `json:"names"`
 }
@@ -69,7 +69,8 @@ func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	return found.EditedEntryNames, nil
 }
 
-// encode returns the state as JSON, preceded by a line with its checksum.
+// encode returns the result as JSON. A line with the checksum of the JSON precedes it. encode returns nil if the result
+// cannot be encoded.
 func (s *editedNamesResult) encode() []byte {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -101,8 +102,8 @@ type editedNamesFinder struct {
 // EditedEntryNames of the result state contains the names of these entries.
 //
 // findEditedNames starts with the names in f.savedResult, which the last search found. It reads only the changes that
-// were made after the last search. If these changes do not show whether an entry contains an unreviewed edit by an
-// agent, findEditedNames calls DescribeEdit for the entry.
+// were made after the last search. If these changes do not show whether an agent's edit of an entry is still
+// unreviewed, the entry is undecided, and findEditedNames calls DescribeEdit for it.
 //
 // DescribeEdit is called for at most maxSingleEntryReads entries. If more entries are undecided, the result depends on
 // f.maxChangesToRead:

@@ -128,9 +128,10 @@ func (t *entryHistory) addVersion(v *oxbow.Version) {
 	}
 }
 
-// setChangeBeforeAgent is called for each version of the entry that was not written by an agent. The versions are read
-// from newest to oldest. setChangeBeforeAgent sets changeBeforeAgent to seq, the number of the version's change. It
-// does nothing if no version by an agent was read yet, or if changeBeforeAgent is already set.
+// setChangeBeforeAgent sets changeBeforeAgent to seq, the number of a change that was not made by an agent. It does
+// nothing if no version by an agent was read yet, or if changeBeforeAgent is already set. The caller must pass the
+// changes from newest to oldest. The first change that is passed after all versions by agents is therefore the one to
+// which the entry can be restored.
 func (t *entryHistory) setChangeBeforeAgent(seq uint64) {
 	if t.agentVersionCount > 0 && t.changeBeforeAgent == 0 {
 		t.changeBeforeAgent = seq

@@ -75,8 +75,8 @@ const (
 	// be at least this part of the minimum strength.
 	minShareOfMinStrength = .5
 
-	// minTermsOfTwoWordIdentifier is the minimum number of search terms of an identifier that counts as two words,
-	// because such an identifier is as rare as two words. The terms are the parts of the identifier and the whole
+	// minTermsOfTwoWordIdentifier is a minimum number of search terms. An identifier with at least this many terms
+	// counts as two words, because it is as rare as two words. The terms are the parts of the identifier and the whole
 	// identifier. An identifier with three parts therefore has four terms. An identifier with an underscore also counts
 	// as two words. File and product names, such as main.go, src/main_test.go and TypeScript, count as a single word
 	// because any kind of prompt may contain them.
@@ -148,9 +148,10 @@ func ComputeTurnMatchStrength(terms []PromptTerm) PromptMatchStrength {
 	return s
 }
 
-// NoteMatchStrength returns how strongly a prompt matches a note. It is like ComputeTurnMatchStrength, which does the
-// same for a turn of a session. The argument terms contains the terms of the prompt with their search scores for the
-// note, and content is the note's text. For a short note, the scores in terms should ignore the note's length.
+// NoteMatchStrength returns how strongly a note matches a prompt. terms contains the prompt's terms, each with its
+// search score for the note, and content is the note's text. For a short note, the caller should compute these scores
+// without regard to the note's length. The strength of a note is higher if the note states a rule, or if it contains a
+// word of the prompt that no other note contains.
 func NoteMatchStrength(terms []PromptTerm, content string) PromptMatchStrength {
 	s, most, isUnique := sumWordScores(promptWords(terms))
 	s.isNoteMatch = true
@@ -254,9 +255,9 @@ func promptWords(terms []PromptTerm) (all []promptWord) {
 }
 
 // addTermScore merges term, another part of the same identifier, into the word w. For example, parse and go are parts
-// of the identifier parse.go. The scores of the parts are added. IsInText and IsUniqueInMemory are each true for the
-// word if they are true for any part. IsAbsentFromMemory is true only if it is true for all parts, and the word is a
-// command word only if all parts are.
+// of the identifier parse.go. The scores of the parts are added. The merged word is in the text, or unique in the
+// memory, if this is true for any part. It is absent from the memory, or a command word, only if this is true for all
+// parts.
 func (w *promptWord) addTermScore(term promptWord) {
 	w.isCommandWord = w.isCommandWord && term.isCommandWord
 	w.IsInText = w.IsInText || term.IsInText
@@ -305,12 +306,13 @@ const UnreachableMinStrength MinMatchStrength = math.MaxFloat64
 // which the memory may nevertheless show something.
 const maxAnsweredDecoyShare = .02
 
-// CalibrateMinMatchStrength returns the minimum strength for answers, from a test with decoys, which are prompts that
-// no memory can answer. The argument contains, by language, the strength of the memory's best match for each decoy. For
-// each language, the function finds the lowest minimum that at most maxAnsweredDecoyShare of the decoys exceed. It
-// returns the highest of these minimums, but at least lowestMinMatchStrength. The highest minimum is the minimum for
-// the memory's own language, because a memory is written in only one or two languages, and decoys in other languages
-// match it weakly.
+// CalibrateMinMatchStrength returns the minimum strength for answers. It is computed from a test with decoys, which are
+// prompts that no memory can answer. For each language, strengthsByLanguage contains one strength for each decoy: the
+// strength of the best match in the memory.
+//
+// For each language, the function finds the lowest minimum that at most maxAnsweredDecoyShare of the decoys exceed. It
+// returns the highest of these minimums, but at least lowestMinMatchStrength. The highest minimum comes from the
+// language of the memory, because decoys in other languages match the memory only weakly.
 func CalibrateMinMatchStrength(strengthsByLanguage map[string][]float64) MinMatchStrength {
 	floor := lowestMinMatchStrength
 	for _, of := range strengthsByLanguage {

@@ -46,8 +46,7 @@ func endLine(b *strings.Builder) {
 	}
 }
 
-// ReporterText returns the text of the report of a, for use in a prompt to a model. Commands that the report recommends
-// are not rewritten.
+// ReporterText returns the report of a as a text for a model. Commands that the report recommends are not rewritten.
 func ReporterText(a report.Reporter) string { return ReportText(a.Report(), nil) }
 
 // WriteSection appends the text of one section to b. Callers use it to count the tokens of single list items.

@@ -130,9 +130,9 @@ func (w *contextPartLimiter) addPinnedContextParts() {
 	}
 }
 
-// addUnpinnedContextParts adds context parts that are not pinned, in their order. A part is added completely if it fits
-// into w.remainingBytes. The first larger part is shortened to fit. If nothing of this part can be added, the next
-// larger part is tried instead. After a part was shortened, all other parts that are too large are skipped.
+// addUnpinnedContextParts adds the context parts that are not pinned, in their order. A part is added completely if it
+// fits into w.remainingBytes. Only one larger part is added: the first one that can be shortened to fit. All other
+// parts that are too large are skipped.
 func (w *contextPartLimiter) addUnpinnedContextParts() {
 	hasShort := false
 	for i, p := range w.parts {

@@ -67,7 +67,7 @@ type Skill struct {
 	Text      string `json:"-"`                 // the file's content without its front matter
 }
 
-// unknownError is returned if no skill has the name. It matches [oxbow.ErrInvalid].
+// unknownError is returned by Find if there is no skill with the given name. It matches [oxbow.ErrInvalid].
 type unknownError struct {
 	Name         string
 	SimilarNames []string // names of skills that resemble the unknown name, best first

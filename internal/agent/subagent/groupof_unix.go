@@ -10,6 +10,8 @@ import (
 	"syscall"
 )
 
+// setProcessGroupCancel configures cmd so that the end of its context sends SIGTERM to the whole process group. The
+// process of cmd must be the leader of this group. The returned function killGroup sends SIGKILL to the group.
 func setProcessGroupCancel(cmd *exec.Cmd) (killGroup func()) {
 	cmd.Cancel = func() error {
 		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil {

@@ -281,8 +281,8 @@ func (k *headTailBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// headAndTailText returns the kept data as text that an entry may contain, and the number of bytes that were left
-// out in the middle.
+// headAndTailText returns the kept data, and the number of bytes that were left out in the middle. Bytes that an entry
+// must not contain (invalid UTF-8 and NUL) are replaced by U+FFFD.
 func (k *headTailBuffer) headAndTailText() (string, int) {
 	last := k.tailBytes
 	if len(last) > k.maxTailBytes {
@@ -308,7 +308,9 @@ type runRecord struct {
 // maxNameAttempts is the maximum number of names that addEntry tries.
 const maxNameAttempts = 100
 
-// addEntry adds the run's entry under an unused name, and returns the name.
+// addEntry adds the entry that records the run, and returns the entry's name, such as "run: AGENT 2006-01-02 15:04:05".
+// If the name is in use, addEntry appends a number to it. If the entry cannot be added, addEntry returns "" and an
+// error.
 func (r *runRecord) addEntry(outcome *RunOutcome) (string, error) {
 	base := "run: " + r.briefing.Agent + " " + outcome.StartTime.UTC().Format("2006-01-02 15:04:05")
 	for n := 1; ; n++ {

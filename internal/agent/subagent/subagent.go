@@ -29,7 +29,8 @@ const (
 	EnvHome    = "OXBOW_HOME"
 	envProfile = "OXBOW_PROFILE"
 	envAgent   = "OXBOW_AGENT"
-	// length of the chain in which each sub-agent started the next, including this one
+	// Depth of the process in a chain of sub-agents. A sub-agent has depth 1 if a person's agent started it, and depth
+	// 2 if such a sub-agent started it.
 	EnvDepth    = "OXBOW_SPAWN_DEPTH"
 	EnvSettings = "OXBOW_SETTINGS" // path of the settings file, or "none" (NoSettings) without a settings file
 )
@@ -53,7 +54,7 @@ type Service struct {
 	ProgramPath string            // path of the oxbow program
 	ProgramArgs []string          // arguments of oxbow that precede the command, such as --home DIR
 	ProgramEnv  map[string]string // environment variables for oxbow, such as OXBOW_HOME
-	SpawnDepth  int               // number of sub-agents above the caller
+	SpawnDepth  int               // depth of the caller in a chain of sub-agents (0 if it is no sub-agent)
 
 	// LoadAgentRunner returns the runner, or nil if none is configured. It is called before each run, so that changes
 	// of the settings take effect. If it returns nil, only briefings can be made.
