@@ -64,7 +64,8 @@ func newChatState(t *Transcript) *chatState {
 	}
 }
 
-// reasoningOfAgent returns the agent's words and thoughts so far. It never returns nil.
+// reasoningOfAgent returns the texts and thoughts of an agent up to the present line. subAgent is "" for the main
+// agent. The result is never nil.
 func (c *chatState) reasoningOfAgent(subAgent string) *agentReasoning {
 	if r := c.reasoningByAgent[subAgent]; r != nil {
 		return r
@@ -260,11 +261,13 @@ type displayedResult struct {
 	} `json:"filediff"`
 }
 
-// recordCallAnswer records the client's answer to the call with the ID callID. The argument result contains the data
-// that the client shows, and the argument output contains the text that the tool returned. If the call has a patch,
-// recordCallAnswer only notes whether the call failed. If any other call failed, it increases FailedCalls. If the call
-// succeeded, it records the edit. In the last two cases, the call is deleted from pendingCalls. An answer is ignored if
-// the call is unknown or already has an answer.
+// recordCallAnswer records the client's answer to the call with the ID callID. result contains the data that the client
+// shows to the person, and output contains the text that the tool returned. If the call is unknown or already has an
+// answer, the answer is ignored.
+//
+// A failed call increases FailedCalls, and the edits of a successful call are recorded. In both cases, the call is no
+// longer pending. A call with a patch is an exception: it stays pending until the end of the transcript, and
+// recordCallAnswer only records whether it failed.
 func (c *chatState) recordCallAnswer(callID string, hasFailed bool, result json.RawMessage, output string) {
 	call := c.pendingCalls[callID]
 	switch {
@@ -280,8 +283,9 @@ func (c *chatState) recordCallAnswer(callID string, hasFailed bool, result json.
 	}
 }
 
-// recordReportedChanges records the file changes that a client reports for a call. If the call is not known,
-// recordReportedChanges adds it.
+// recordReportedChanges records the file changes that a client reports for the call with the ID callID. A call that was
+// not recorded before is added, unless callID is "". The report is ignored if the call already has a report, or if the
+// call is no longer pending.
 func (c *chatState) recordReportedChanges(
 	callID, subAgent string,
 	hasFailed bool,
@@ -353,6 +357,8 @@ func (c *chatState) editsFromDisplay(call *chatCall, displayed displayedResult) 
 	return assignEditNumbers(e.editsFromSnippet(call.replacements, nil))
 }
 
+// moveEditsToTranscript adds the edits of all calls to the transcript, in the order of the calls. It must be called
+// once, at the end of the transcript. It also counts the calls that failed and the calls without an answer.
 func (c *chatState) moveEditsToTranscript() {
 	rest := map[int]*chatCall{}
 	for _, call := range c.pendingCalls {

@@ -92,7 +92,7 @@ func jsonQuote(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// fileContentChange describes how a call changed a file, as far as the transcript contains this.
+// fileContentChange describes how a call changed a file. It contains only what the transcript shows.
 type fileContentChange struct {
 	replacements   []claudeEdit
 	newContent     string      // the whole file's content after the call
@@ -257,8 +257,8 @@ func (e Edit) editsFromSnippet(replacements []claudeEdit, numberedLines []number
 	return out
 }
 
-// containsEditLines reports whether the file's lines contain the edit's block at the edit's position. The block may
-// contain two spaces for each leading tab.
+// containsEditLines reports whether the file's lines at e.Span are equal to e.NewLines. A line in e.NewLines may
+// contain two spaces for each leading tab of the line in the file.
 func containsEditLines(lines []string, e Edit) bool {
 	isInFile := e.Span.First >= 1 && e.Span.Last <= len(lines)
 	if !isInFile || len(e.NewLines) != e.Span.Len() {
@@ -304,8 +304,10 @@ func restoreLeadingTabs(lines []string, textsWithTabs []string) []string {
 	return out
 }
 
-// applyReplacements replaces texts in their order. It returns the resulting text and the line ranges of all
-// replacements. It returns false if a text to replace does not occur, or if the result is too large.
+// applyReplacements applies the replacements to the text one after another. It returns the resulting text, and the line
+// ranges of the inserted texts in the result, sorted. Whole lines that a replacement leaves unchanged at its beginning
+// and its end are not in its range. applyReplacements returns false if a text to replace does not occur, or if the
+// result is longer than maxFileBytes.
 func applyReplacements(text string, replacements []claudeEdit) (string, []lineRange, bool) {
 	type place struct {
 		from, to int  // range of the bytes in the resulting text that were inserted
@@ -443,8 +445,8 @@ func parseSnippet(toolOutput string) []numberedLine {
 	return out
 }
 
-// findTextLines returns the range of the lines that contain a text. It returns false unless the text occurs exactly
-// once.
+// findTextLines returns the range of the lines that contain a text. Unlike in other ranges, firstLine is an index in
+// lines, from 0. findTextLines returns false unless the text occurs exactly once.
 func findTextLines(lines []numberedLine, text string) (lineRange, bool) {
 	if len(lines) == 0 || strings.TrimSpace(text) == "" {
 		return lineRange{}, false

@@ -6,8 +6,8 @@ import "github.com/oxbow-memory/oxbow/internal/code/annotate"
 
 // lineRange is a range of lines in a file's content after an edit.
 type lineRange struct {
-	// The first line's number, from 1, and the number of lines. If lines were only removed, firstLine is the line
-	// after them and count is 0.
+	// The first line's number, from 1, and the number of lines. If lines were only removed, firstLine is the line after
+	// them, and lineCount is not used.
 	firstLine, lineCount int
 	isRemoval            bool // The edit only removed lines and inserted none.
 }

@@ -52,6 +52,8 @@ type HookInput struct {
 	RemoveSecrets func(string) string
 }
 
+// parseReport parses the report on standard input. It returns false if this fails, or if the session ID cannot safely
+// be used in a file name.
 func (r HookInput) parseReport() (*clientfile.HookReport, bool) {
 	l, ok := clientfile.ParseHookReport(r.Stdin)
 	return &l, ok && filepath.IsLocal(l.SessionID)
@@ -226,8 +228,8 @@ func (r HookInput) transcriptPath(l *clientfile.HookReport) string {
 	return l.TranscriptPath
 }
 
-// readReportedTurnEdits reads the end of the transcript to which the hook report l belongs, at most maxTurnTailBytes
-// bytes, and its first line. It returns a [Transcript] with the edits that it finds there. Secrets are removed from the
+// readReportedTurnEdits reads the transcript that belongs to the hook report l: the first line, and the last
+// maxTurnTailBytes bytes. It returns a [Transcript] with the edits that it finds there. Secrets are removed from the
 // reasons of the edits.
 func (r HookInput) readReportedTurnEdits(l *clientfile.HookReport) (*Transcript, error) {
 	t, in, err := r.readTranscriptTail(l, maxTurnTailBytes)
@@ -294,7 +296,9 @@ func (r HookInput) redactEditReasons(t *Transcript) {
 	}
 }
 
-// readFirstLineAndTail returns the first line of a file and the complete lines in its last maxBytes bytes.
+// readFirstLineAndTail returns the first line of a file and the complete lines in its last maxBytes bytes. If the file
+// is not longer than maxBytes, it returns the whole file. A first line that is longer than maxFirstLineBytes is left
+// out.
 func readFirstLineAndTail(name string, maxBytes int64) ([]byte, error) {
 	f, err := vfs.OpenRegular(name)
 	if err != nil {

@@ -60,9 +60,9 @@ type clientRecognizer struct {
 	linesBeforeRecognition [][]byte     // copies of the lines that were read before the client was recognized
 }
 
-// readLine reads the line b of the transcript. The argument b may also be a whole JSON document with several lines. The
-// argument size is the length in bytes. If size is greater than clientfile.MaxLineBytes, b may be nil, and the line is
-// only counted as unreadable.
+// readLine reads the line b of the transcript. b may also be a whole JSON document with several lines. size is the
+// length of the line in bytes. If b is nil and size is greater than clientfile.MaxLineBytes, the line is too long to be
+// read and is only counted as unreadable.
 func (r *clientRecognizer) readLine(b []byte, size int64) {
 	isLong := size > clientfile.MaxLineBytes && b == nil
 	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))

@@ -36,10 +36,10 @@ func (r *agentReasoning) withThought(text string) *agentReasoning {
 	return r.withAddedPassage(text, func(next *agentReasoning) *[]string { return &next.agentThoughtPassages })
 }
 
-// withAddedPassage returns a copy of r with one more text. The function selectList selects the list of the copy to
-// which the text is added. If the agent has made an edit after the earlier texts, the earlier texts are left out of the
-// copy, because the earlier texts explain only that edit. If the text is empty or equals the last text of the list,
-// withAddedPassage returns r itself.
+// withAddedPassage returns a copy of r with one more text. selectList selects the list of the copy to which the text is
+// added. If the agent has made an edit since the last text, the copy contains only the new text, because the earlier
+// texts explain only that edit. If the text is empty or equals the last text of the list, withAddedPassage returns r
+// itself.
 func (r *agentReasoning) withAddedPassage(text string, selectList func(*agentReasoning) *[]string) *agentReasoning {
 	text = strings.TrimSpace(text)
 	if text == "" {

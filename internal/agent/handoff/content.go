@@ -128,11 +128,13 @@ func encodeJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parseTask parses the content of a handoff, which consists of a summary, a plan and a session record. The summary ends
-// at the heading for a plan, and the plan ends at the heading for the record. If a part contains such a heading as
-// ordinary text, the front matter contains the number of the heading that counts (1 is the first, and 0 means that
-// there is none). There is a session record only if the front matter contains a number for it. If the front matter is
-// invalid, for example after an edit by hand, the whole content is parsed as the body, so that no text is lost.
+// parseTask parses the content of a handoff, which encodeTask has composed: a summary, a plan and a session record. The
+// summary ends at the heading of the plan, and the plan ends at the heading of the record. If a part contains such a
+// heading as ordinary text, the front matter contains the number of the heading that counts (1 is the first, and 0
+// means none). Without a number in the front matter, the first plan heading counts, and there is no session record.
+//
+// If the front matter is invalid, for example after an edit by hand, the whole content is parsed as the body, so that
+// no text is lost.
 func parseTask(content string) Task {
 	var t Task
 	head, body, _ := frontmatter.SplitFrontMatter(content)

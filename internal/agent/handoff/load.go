@@ -27,12 +27,13 @@ type Loader struct {
 	NoSkillsReason string
 }
 
-// LoadHandoff loads the profile and the skills that a handoff names, and selects entries by the profile. If loading a
-// part fails, LoadHandoff does not return an error. Instead, the result contains the reason. An error could lose the
-// handoff, because the caller may have taken it already, and no other session gets a handoff that was taken. A session
-// that is bound to a profile loads no other profile. The profile's redactions also apply to the handoff's texts. The
-// token budget of the request (by default the profile's budget) includes the handoff and its skills. The entries get
-// the remaining tokens.
+// LoadHandoff loads the profile and the skills that a handoff names, and selects entries by the profile. It never
+// fails: if a part cannot be loaded, the result contains the reason. An error could lose the handoff, because the
+// caller may have taken it already, and no other session gets a handoff that was taken.
+//
+// A session that is bound to a profile loads no other profile. The profile's redactions also apply to the handoff's
+// texts. The token budget is req.Budget, or the profile's budget if req.Budget is 0. It includes the handoff and its
+// skills. The entries get the remaining tokens.
 func (l *Loader) LoadHandoff(
 	ctx context.Context,
 	m *oxbow.Memory,

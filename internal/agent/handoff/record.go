@@ -96,9 +96,9 @@ func turnsSinceConversationCleared(turns []session.Turn) []session.Turn {
 }
 
 // turnsSinceCompaction returns the turns that followed the last compaction of the agent's context. If the agent wrote
-// text or called a tool in the turn of the compaction after this compaction, that turn is the first turn of the result.
-// Otherwise the result begins with the next turn. Compactions in the last turn are ignored. If no earlier turn has a
-// compaction, the result contains all turns.
+// text or called a tool after the compaction, but still in the same turn, the result begins with this turn. Otherwise
+// it begins with the next turn. Compactions in the last turn are ignored. Without an earlier compaction, the result
+// contains all turns.
 func turnsSinceCompaction(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 2; i >= 0; i-- {
 		at := -1
@@ -166,7 +166,8 @@ func hasFailed(c *session.ToolCall) bool {
 
 // setFilesAndCommands sets the changed files, the passed commands and the failures of the turns, from the newest call
 // to the oldest. A command without a known exit status is listed as passed, and hasUnknownExitStatus is then set.
-// Repeated and doubtful commands are skipped. At most maxRecordFiles files and maxCommands commands are recorded.
+// Repeated commands are skipped, and also commands that look like instructions to an agent. At most maxRecordFiles
+// files and maxCommands commands are recorded.
 func (r *sessionRecord) setFilesAndCommands(turns []session.Turn) {
 	seen := map[string]bool{}
 	for i := len(turns) - 1; i >= 0; i-- {

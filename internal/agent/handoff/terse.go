@@ -241,9 +241,12 @@ func removeQuotes(line string) string {
 	return line
 }
 
-// mergeSimilarCommands merges lines. Equal commands become one line at the place of the first. Commands that differ
-// in a single word become one line with the words in braces, as a shell would expand them. Lines that then differ
-// only in numbers become one line, which tells how many lines it replaces.
+// mergeSimilarCommands merges lines with similar commands, in three steps:
+//
+//   - Equal commands become one line at the place of the first.
+//   - Commands that differ in a single word become one line with the words in braces, as a shell would expand them. For
+//     example, "go test ./a" and "go test ./b" become "go test ./{a,b}".
+//   - Lines that then differ only in numbers become one line, which tells how many lines it replaces.
 func mergeSimilarCommands(lines []mergedCommandLine) []mergedCommandLine {
 	all := mergeCommandsByKey(lines, (*mergedCommandLine).formatLine)
 	for {

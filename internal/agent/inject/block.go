@@ -106,10 +106,13 @@ func (p *Prompt) composeQuotesForPrompt(ctx context.Context, foundEntries []foun
 	return ShownBlock{}
 }
 
-// shortenQuotesToTokenLimit shortens the text that quotes several entries. The quotes are sorted from the strongest
-// entry to the weakest. Each call takes only one step. It shortens the sentences of all entries except the strongest.
-// If these are already short, it drops the weakest sentence from the last entry that has several. Otherwise, it drops
-// the last entry.
+// shortenQuotesToTokenLimit makes the quoted text shorter by one step. The caller repeats the call until the text is
+// short enough. The quotes must be sorted from the strongest entry to the weakest. The first of these steps that is
+// possible is taken:
+//
+// 1. The sentences of all entries except the strongest are shortened.
+// 2. The weakest sentence is dropped from the last entry with several sentences.
+// 3. The last entry is dropped.
 //
 // Short parts of several entries are better than the whole strongest entry, because the answer is often in another
 // entry.
@@ -143,7 +146,8 @@ func (p *Prompt) promptFingerprints() map[string]bool {
 	return prints
 }
 
-// formatQuoteBlock returns a text for the model that quotes sentences from entries, the oldest entry first.
+// formatQuoteBlock returns a text for the model that quotes sentences from entries, the oldest entry first. An entry is
+// marked as earlier if a later entry contains all its terms of the prompt.
 func formatQuoteBlock(quotes []quotedEntry) (b ShownBlock) {
 	byTime := slices.Clone(quotes)
 	slices.SortStableFunc(byTime, func(a, b quotedEntry) int { return a.entryTime().Compare(b.entryTime()) })

@@ -168,10 +168,10 @@ func ComposeBlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySourc
 	return b, err
 }
 
-// findEntries searches a memory for the query words. It returns the found entries, and sets AnswerKind for each:
-// whether the model gets quotes from the entry, only its name, or nothing. If NotShownReason is set, the entry is never
-// quoted, and for some reasons not even its name is shown. After maxQuotedEntries entries without a NotShownReason, no
-// further entry is shown.
+// findEntries searches a memory for the query words and returns the found entries. It sets AnswerKind for each entry:
+// whether the model gets quotes from it, only its name, or nothing. It also sets NotShownReason if an entry must not be
+// quoted even though it matches. Depending on the reason, such an entry is only named or not shown at all. After
+// maxQuotedEntries entries without a NotShownReason, no further entry is shown.
 func (s *MemorySource) findEntries(ctx context.Context, queryWords string, p Prompt) ([]foundEntry, error) {
 	f := s.Filter
 	if s.SourceKind == SourceKindSessions && p.Session != "" {

@@ -43,8 +43,8 @@ func (u *foundEntry) looksLikeInstructions() bool {
 	return screen.FindWarningReason(nil, t.AgentText()) != ""
 }
 
-// dropToolOutputTerms makes an entry's match weaker if some of the prompt's terms occur only in the entry's tool
-// output, because neither the person nor the agent wrote this text. It sets Held to false and Score to 0 for these
+// dropToolOutputTerms makes the match of a conversation turn weaker if some terms of the prompt occur only in the
+// turn's tool output, which neither the person nor the agent wrote. It sets IsInText to false and Score to 0 for these
 // terms, and computes PromptMatchStrength again.
 func (u *foundEntry) dropToolOutputTerms() {
 	var terms []string

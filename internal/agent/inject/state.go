@@ -96,13 +96,12 @@ func (f ShownTextsFile) BeginTurn(
 	return f.recordHookAnswer(ctx, HookEventPrompt, turnID, math.MaxInt64)
 }
 
-// recordHookAnswer records that a hook is about to answer an event, unless the hook has just answered the same event.
-// An event is the same if an answer with the same hookEvent and answerKey was recorded at most maxAge ago. Then
-// isNewAnswer is false and nothing is recorded. Otherwise isNewAnswer is true.
+// recordHookAnswer records that a hook is about to answer an event, and returns true for isNewAnswer. If an answer with
+// the same hookEvent and answerKey was recorded at most maxAge ago, the answer is a repetition. Then recordHookAnswer
+// records nothing, and isNewAnswer is false.
 //
-// The start of a session is an exception. It is recorded even if its answer was recorded recently, unless the last
-// recorded event is also the start of a session. The result s describes the texts that the session has already been
-// shown.
+// The start of a session is an exception. It is a repetition only if, in addition, the last recorded event is the start
+// of a session. The result s describes the texts that the session has already been shown.
 func (f ShownTextsFile) recordHookAnswer(
 	ctx context.Context,
 	hookEvent, answerKey string,
@@ -212,7 +211,8 @@ func (f ShownTextsFile) ReadState() SessionShownTexts {
 	return s
 }
 
-// applyLine updates the record of shown texts with one line from the session's state file.
+// applyLine updates the record of shown texts with one line from the session's state file. It adds l.TotalTokens to
+// s.Tokens, so this field of a new line must contain only the tokens of the line's own text.
 func (s *SessionShownTexts) applyLine(l *shownTextsLine) {
 	switch {
 	case l.EventKind == eventCompaction,
