@@ -212,12 +212,12 @@ var claudeIgnoredTypes = lazyWordSet(`
 	system tag task-summary worktree-state`)
 
 // findAncestorEventUUID returns the UUID of the nearest line above the line l that contained something to report, such
-// as a prompt or a call. The lines above l are its parent, the parent of its parent, and so on.
+// as a prompt or a call. The lines above l are its parent, the parent of its parent, and so on. The result is "" if
+// there is no such line.
 //
-// For each line that was read, lastEventUUIDs contains the UUID of the nearest line with something to report, which is
-// the line itself or a line above it. The parent of l was read before l. Therefore the result for l is the value that
-// lastEventUUIDs contains for the parent. If lastEventUUIDs does not contain l.ParentUUID, findAncestorEventUUID uses
-// l.LogicalParentUUID instead. It also stores the result in lastEventUUIDs under the UUID of l for the lines below l.
+// The parent of l was read before l. Therefore the result is the UUID that lastEventUUIDs contains for the parent
+// (l.ParentUUID or, if that line is unknown, l.LogicalParentUUID). findAncestorEventUUID also stores the result in
+// lastEventUUIDs for l itself, so that the lines below l can find it.
 func (c *claudeReader) findAncestorEventUUID(l *claudeLine) string {
 	parent, isKnown := c.lastEventUUIDs[l.ParentUUID]
 	if !isKnown {
@@ -353,9 +353,9 @@ func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)
 	yield(&e)
 }
 
-// reportAttachedFiles reports the images and files beside a person's text. It does not report them if e.Text is empty,
-// because the caller then uses their names as the text of the prompt. It also reports the blocks whose types are
-// unknown.
+// reportAttachedFiles reports the images and files beside a person's text, and the blocks whose types are unknown. If
+// e.Text is empty, it does not report the images and files, because the caller then uses their names as the text of the
+// prompt.
 func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 	for _, b := range blocks {
 		switch {

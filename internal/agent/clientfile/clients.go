@@ -270,9 +270,8 @@ func (c EventClient) HasHooks() bool { return c.Hook.EventNames != nil }
 // HasHomeDir reports whether the client has a directory for its settings and transcripts; see [HomeDir].
 func (c EventClient) HasHomeDir() bool { return c.homeDir != clientHome{} }
 
-// RecognizeClient returns the name of the client whose transcripts contain lines like line. It returns "" if no known
-// client writes such lines. Several clients may write such lines. If the client in the argument expected is among these
-// clients, RecognizeClient returns the name of this client.
+// RecognizeClient returns the name of a client whose transcripts contain lines like line, or "" if no known client
+// writes such lines. If several clients write such lines, it prefers the client in the argument expected.
 func RecognizeClient(line []byte, expected EventClient) string {
 	if expected.RecognizesLine(line) {
 		return expected.Name

@@ -189,7 +189,8 @@ func (c *clineReader) ParseLine(line []byte, offset int64, yield func(*Event)) b
 	return true
 }
 
-// reportUIMessage reports an element of ui_messages.json.
+// reportUIMessage reports an element of ui_messages.json. An element with a part of a call's output is only collected.
+// The collected output is reported as the call's result before the next element of another kind.
 func (c *clineReader) reportUIMessage(m *clineMessage) {
 	switch kind := m.Say + m.Ask; kind {
 	case "command_output", "mcp_server_response", "browser_action_result":
@@ -221,10 +222,9 @@ var clineMessageKinds = lazyWordSet(`
 	shell_integration_warning shell_integration_warning_with_suggestion sliding_window_truncation subagent
 	subagent_usage task_progress too_many_tools_warning user_edit_todos`)
 
-// reportUIText reports an event for a message m in the client's user interface. The message kind determines the kind of
-// the event. The text of the event may be a prompt, a thought of the agent, a text of the agent, or the summary of a
-// compacted conversation. A message of the kind user_feedback_diff is passed to reportText with noEventKind, so that
-// its text is not reported as an event. Messages of all other kinds are ignored.
+// reportUIText reports the text of the message m in ui_messages.json. The message kind decides which event is reported:
+// a prompt, a thought of the agent, a text of the agent, or the summary of a compacted conversation. The text of a
+// message of any other kind is not reported.
 func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 	isTask := kind == "task" || (kind == "text" && !c.hasPrompt)
 	switch {
@@ -275,8 +275,8 @@ var clineToolsByUIName = map[string]string{
 	"updateTodoList": "update_todo_list",
 }
 
-// reportUIToolCall reports a tool call, unless kind is unknown. The content of text depends on kind: it is a JSON
-// object, a command line, a URL or plain text.
+// reportUIToolCall reports a tool call if kind is the kind of a message about a call. It ignores other messages. The
+// content of text depends on kind: it is a JSON object, a command line, a URL or plain text.
 func (c *clineReader) reportUIToolCall(kind, text string) {
 	var tool string
 	args := json.RawMessage(text)

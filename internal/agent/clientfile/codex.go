@@ -145,8 +145,8 @@ type codexReader struct {
 	eventPromptWithoutMessage string
 	// prompts that are not reported yet, because an event that repeats the prompt may follow
 	unreportedPrompts []unreportedPrompt
-	// Codex stores each text of the agent twice, in an item_completed event and in a message. For each text in this
-	// turn, how many more such events than such messages there are.
+	// Codex stores each text of the agent twice, in an item_completed event and in a message. The map contains a number
+	// for each text in this turn: the number of events with the text, minus the number of messages with the text.
 	surplusEventsByText map[string]int
 	reportedThoughts    map[string]bool // reasoning that was already reported in this turn
 }
@@ -338,12 +338,12 @@ func (c *codexReader) detectCopiedLinesEnd(lineTime time.Time) {
 	c.lastLineTime = lineTime
 }
 
-// beginTurn begins a new turn. It records turnID, and the offset at which the turn starts in the transcript. It does
-// nothing if turnID is "", if turnID is already recorded, or if the transcript belongs to a sub-agent (agentID is set).
+// beginTurn begins a new turn with the ID turnID. offset is the place in the transcript at which the turn starts.
+// beginTurn does nothing if turnID is "", if this turn has already begun, or if the transcript belongs to a sub-agent.
 //
-// Before beginTurn records the ID, it decides about the prompts that are not reported yet, and passes the events of
-// reported prompts to the function yield. It then resets hasPromptEvents, because another version of Codex, which
-// stores prompts in another way, may have written the new turn.
+// The prompts that are not reported yet belong to the turn before, so beginTurn first reports or drops them (see
+// [codexReader.flushUnreportedPrompts]). It also resets hasPromptEvents, because another version of Codex, which stores
+// prompts in another way, may have written the new turn.
 func (c *codexReader) beginTurn(turnID string, offset int64, yield func(*Event)) {
 	if turnID == "" || c.agentID != "" {
 		return
@@ -390,7 +390,7 @@ func (c *codexReader) readEventMessage(p *codexItem, e Event, yield func(*Event)
 	return true
 }
 
-// readEventItem reads the item in an event.
+// readEventItem reads the item in an event. It returns false if the item is not a JSON object.
 func (c *codexReader) readEventItem(p *codexItem, e Event, yield func(*Event)) bool {
 	var item codexItem
 	if !DecodeObject(p.Item, &item) {
@@ -561,10 +561,10 @@ func (c *codexReader) reportPromptFromEvent(turnID, text string, files []string,
 	c.reportPrompt(unreportedPrompt{e, files}, yield)
 }
 
-// flushUnreportedPrompts empties the list unreportedPrompts. A file of Codex contains a prompt as a message, as an
-// event, or as both. The list contains prompts from messages. They were held back because an event might follow with
-// the same prompt. If hasPromptEvents is true, flushUnreportedPrompts drops the listed prompts. Otherwise it reports
-// each of them, unless its text is that of the last event's prompt (eventPromptWithoutMessage).
+// flushUnreportedPrompts reports or drops the prompts in unreportedPrompts, and empties this list. The list contains
+// prompts from messages. They were not reported at once, because Codex may store the same prompt as an event as well.
+// If hasPromptEvents is true, the events contain all prompts of the turn, and the listed prompts are dropped. Otherwise
+// each listed prompt is reported, unless it repeats the prompt of the last event (eventPromptWithoutMessage).
 func (c *codexReader) flushUnreportedPrompts(yield func(*Event)) {
 	held := c.unreportedPrompts
 	c.unreportedPrompts = nil
@@ -682,10 +682,9 @@ func (c *codexReader) reportFileChanges(p *codexItem, callID string, hasSucceede
 	yield(&e)
 }
 
-// reportCallResult reports a call's output, together with the exit status that recordCallEnd recorded. The event's
-// field HasFailed is set if the output says that the call is not supported, or if the call was a patch that failed. The
-// success of a patch is the outcome that recordCallEnd recorded or, without such an outcome, is derived from the
-// output.
+// reportCallResult reports a call's output, together with the exit status that recordCallEnd recorded. HasFailed is set
+// only for a call that is not supported, and for a patch that failed. Whether a patch failed is known from
+// recordCallEnd, or else is read from the output.
 func (c *codexReader) reportCallResult(output json.RawMessage, e Event, yield func(*Event)) {
 	call := c.unansweredCalls[e.ID]
 	delete(c.unansweredCalls, e.ID)
@@ -716,9 +715,9 @@ func outputText(output json.RawMessage) string {
 }
 
 // isPatchSuccess reports whether the output of the tool apply_patch says that the patch was applied. The output has one
-// of these forms: an object with the field "success", a text, a text that contains JSON with an exit status, or a text
-// block array. If a text contains no exit status, isPatchSuccess searches the text for words such as "failed", and
-// returns true if it finds no such word.
+// of these forms: an object with the field "success", a text, a text that contains JSON with an exit status, or an
+// array of text blocks. If a text contains no exit status, isPatchSuccess searches the text for words such as "failed",
+// and returns true if it finds no such word.
 func isPatchSuccess(output json.RawMessage) bool {
 	var o struct {
 		Success *bool `json:"success"`

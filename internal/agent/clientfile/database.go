@@ -150,8 +150,9 @@ func sessionIDLister(table string) func(*sqlitefile.DB) ([]string, error) {
 	}
 }
 
-// findRowWithDetails returns the row of a table whose column "id" is rowID, such as a session. It also returns the
-// rows of detailTable whose detailColumn contains the same ID, such as the session's messages.
+// findRowWithDetails returns the row of a table whose column "id" is rowID, such as a session. It also returns the rows
+// of detailTable whose detailColumn contains the same ID, such as the session's messages. If detailTable is "", it
+// returns only the row. If there is no such row, the error is fs.ErrNotExist.
 func findRowWithDetails(
 	db *sqlitefile.DB,
 	table, rowID, detailTable, detailColumn string,

@@ -33,10 +33,11 @@ var errDocumentTooLarge = fmt.Errorf(
 var byteOrderMark = []byte("\ufeff")
 
 // ReadDocument checks whether a file is a single JSON document or contains a separate JSON text in each line. A single
-// document is a JSON array, or one JSON object on several lines. In this case, the first result, called document, is
-// the whole text of the file. The caller then passes this text to an [EventReader] as if it were a single line.
-// Otherwise the first result is nil, and the caller must read the file line by line from the second result, called
-// lineReader. This reader begins at the start of the file.
+// document is a JSON array, or one JSON object on several lines.
+//
+// For a single document, the result document is the whole text of the file. The caller then passes this text to an
+// [EventReader] as if it were a single line. Otherwise document is nil, and the caller must read the file line by line
+// from lineReader, which begins at the start of the file.
 func ReadDocument(br *bufio.Reader) (document []byte, lineReader *bufio.Reader, err error) {
 	head, _ := br.Peek(br.Size()) // Ignore the error: reading the file returns it again.
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")

@@ -369,8 +369,8 @@ func (k *kimiReader) reportPrompt(m *messageReporter, text string, content json.
 }
 
 // kimiStates contains the types of lines that store Kimi CLI's or Kimi Code's state, or that repeat texts from other
-// lines. If all types with the same text before the first dot are such types, kimiStates contains this text in place of
-// the types.
+// lines. An element without a dot, such as goal, also stands for all types that consist of this element, a dot and
+// further text.
 var kimiStates = lazyWordSet(`
 	ApprovalRequest CompactionBegin CompactionEnd HookRequest HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd
 	Notification QuestionRequest StatusUpdate StepBegin StepInterrupted StepRetry ToolCallPart ToolCallRequest TurnEnd

@@ -98,7 +98,7 @@ func embeddedJSON(raw json.RawMessage) json.RawMessage {
 }
 
 // parseObject decodes a JSON value into target. A field of the wrong type stays empty. parseObject returns false if b
-// is not JSON, or if the value and target differ in kind.
+// is not JSON, or if the whole value has the wrong type, for example if b is an array and target points to a struct.
 func parseObject(b []byte, target any) bool {
 	err := json.Unmarshal(b, target)
 	var wrong *json.UnmarshalTypeError

@@ -123,9 +123,11 @@ func (p *promptListReader) ParseLine(line []byte, offset int64, yield func(*Even
 }
 
 // readListElement reads an element of a client's prompt list, and passes the prompt to the function yield as an event.
-// It skips the client's built-in commands. It also skips prompts of sessions that have a transcript. If the type of the
-// element is not known, readListElement reports an unknown part. If the element has no session, or is a shell command,
-// readListElement reports a prompt that is incomplete. It returns false if the element is not a JSON object.
+// It returns false if the element is not a JSON object.
+//
+// It skips the client's built-in commands, and the prompts of sessions that have a transcript. A prompt without a
+// session and a shell command are not reported as prompts, but only counted as parts that are left out
+// ([EventNonTextParts]). An element of an unknown type is reported as an unknown part.
 func (p *promptListReader) readListElement(element []byte, offset int64, yield func(*Event)) bool {
 	var l promptLine
 	if !DecodeObject(element, &l) {

@@ -125,8 +125,8 @@ var qwenIgnoredSubtypes = lazyWordSet(`
 	session_execution_engine session_model session_notes session_source session_sources_snapshot slash_command
 	turn_result user_text_elements`)
 
-// reportHeldPrompt reports the last prompt, which was kept back until a later line names its turn. If turnID is "",
-// no line named the turn.
+// reportHeldPrompt reports the last prompt, which was kept back until a later line names its turn. If no line named the
+// turn, turnID is "", and the prompt keeps the turn ID that it has.
 func (q *qwenReader) reportHeldPrompt(turnID string, yield func(*Event)) {
 	e := q.heldPrompt
 	if e == nil {

@@ -243,8 +243,9 @@ func replayChangeLog(log []byte) ([]byte, error) {
 // session, and a larger index would allocate too much memory.
 const maxArrayIndex = 1 << 20
 
-// editValueAtPath replaces the part of a value at a path by edit's result, and returns the changed value. Missing
-// parts of the path are created.
+// editValueAtPath replaces the part of a value at a path by edit's result, and returns the changed value. The elements
+// of the path are the names of object members (strings) and the indexes of array elements (numbers). Missing parts of
+// the path are created.
 func editValueAtPath(value any, path []any, edit func(old any) any) (any, error) {
 	if len(path) == 0 {
 		return edit(value), nil
