@@ -37,9 +37,9 @@ type Archive struct {
 	// known. A name without a root is a guess. FindProject may be nil.
 	FindProject func(dir string) (name, root string)
 
-	// FindCommits returns the commits of a period, which begins at the time in the parameter from and ends at the time
-	// in the parameter to. The result contains the commit that was checked out in the directory dir at the beginning,
-	// and the commits that were made there until the end. It is nil if the commits are unknown. FindCommits may be nil.
+	// FindCommits returns the commits in the directory dir during the time between from and to: the commit that was
+	// checked out at the beginning, and the commits that were made until the end. The result is nil if the commits are
+	// unknown. FindCommits may be nil.
 	FindCommits func(dir string, from, to time.Time) []string
 
 	// Redact removes secrets from a text. If Redact is set, the archive also removes the fenced blocks that hooks
@@ -249,7 +249,8 @@ func (a *Archive) addEventsAndFinalOp(
 	return add.totalReport, err
 }
 
-// isArchivable reports whether the archive can store the event.
+// isArchivable reports whether the archive can store the event. Valid events can be stored, except reports of kind
+// kindOmittedReports, which only the archive itself makes.
 func (e *Event) isArchivable() bool { return e.isValid() && e.Kind != kindOmittedReports }
 
 // isValid reports whether the event names a client, a session and a kind.
@@ -364,8 +365,8 @@ func countContentBytes(ops []oxbow.Op) int {
 	return size
 }
 
-// TransformTurnTexts applies fn to all texts in a turn's content, including the texts in the content's compressed
-// part. It returns the new content. The bool is false if the content is not a turn's.
+// TransformTurnTexts applies fn to all texts in a turn's content, including the texts in the content's compressed part,
+// and returns the new content. If the content is not a turn's, it returns the content unchanged and false.
 func TransformTurnTexts(content string, fn func(string) string) (string, bool) {
 	t, err := ParseTurn(content)
 	if err != nil {
@@ -387,9 +388,9 @@ const maxCreationTimeDifference = 5 * time.Minute
 // addsOnlyKnownPrompts reports whether the archive already contains everything that the events could add to the
 // session. This is the case if both conditions are met:
 //
-//   - All events are prompts from a client's list of prompts, which contains nothing else.
-//   - The archive contains turns of the session that come from a transcript or from hooks. These
-//     already contain the prompts.
+//   - All events come from a client's list of prompts.
+//   - The archive contains turns of the session that come from a transcript or from hooks. These turns already contain
+//     the prompts of the session.
 func (a *Archive) addsOnlyKnownPrompts(ctx context.Context, t sessionKey, events []Event) (bool, error) {
 	if slices.ContainsFunc(events, func(e Event) bool { return !e.IsFromPromptList }) {
 		return false, nil

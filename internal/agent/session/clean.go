@@ -35,7 +35,8 @@ const (
 	maxForeignTextCallBytes = 250
 )
 
-// normalize returns the event in its stored form. It is idempotent.
+// normalize returns the event in its stored form: texts are valid UTF-8, and texts, names, paths and lists are cut to
+// their limits. An event that already has this form stays the same.
 func (e Event) normalize() Event {
 	for _, s := range []*string{&e.Client, &e.Session, &e.TurnID, &e.ID, &e.Branch, &e.SubAgent, &e.Model} {
 		*s = toShortLine(*s, maxIDOrNameBytes)
@@ -128,7 +129,8 @@ func sanitizeUTF8Text(s string) string {
 	return s
 }
 
-// toShortLine joins the lines of s, removes control characters, and cuts the result to at most maxBytes bytes.
+// toShortLine returns s as a single line with at most maxBytes bytes. Line breaks and control characters become spaces,
+// and the spaces at both ends are removed.
 func toShortLine(s string, maxBytes int) string {
 	if s == "" {
 		return ""
@@ -215,8 +217,9 @@ func moreInformativeAgentName(a, b string) string {
 	return preferLongerText(a, b)
 }
 
-// compareTimes orders two reports of the same event by how exact their times are. A true time comes before an
-// estimated time, and a report without a time comes last. Of two equally exact times, the earlier comes first.
+// compareTimes orders two reports of the same event by their times, the most exact first: a report with a true time
+// comes before a report with an estimated time, and a report without a time comes last. If both times are equally
+// exact, the earlier time comes first.
 func compareTimes(a, b *Event) int {
 	return cmp.Or(
 		cmp.Compare(boolSortKey(a.Time.IsZero()), boolSortKey(b.Time.IsZero())),
@@ -254,7 +257,8 @@ func (r *RepeatedCallResults) normalize() *RepeatedCallResults {
 	return &all
 }
 
-// merge returns the less trusted of two judgements about who wrote a text.
+// merge returns the less trusted of two judgements about who wrote a text. If one judgement is missing (nil), it
+// returns the other.
 func (r *TextSource) merge(o *TextSource) *TextSource {
 	if r == nil {
 		return o

@@ -5,9 +5,9 @@
 // client reports no identifiers, the following rules decide which reports are of the same event. Such reports are
 // joined into one. A report is joined with at most one other report.
 //
-//   - A prompt without Turn begins a turn. It is joined with a prompt of equal text that is at most maxJoinedPromptGap
-//     away, unless both have a Turn or both have an ID. Therefore a hook's prompt is joined with the transcript's, and
-//     "continue" entered twice makes two turns.
+//   - A prompt without TurnID begins a turn. It is joined with a prompt of equal text that is at most
+//     maxJoinedPromptGap away, unless both have a TurnID or both have an ID. Therefore a hook's prompt is joined with
+//     the transcript's, and "continue" entered twice makes two turns.
 //   - A prompt from a client's list of prompts is dropped if it is not earlier than the first prompt with an
 //     identifier. The transcript then also has the prompt, perhaps in other words.
 //   - A prompt with HasNoTime is joined by text and order instead. See joinUntimedPrompts.
@@ -23,9 +23,9 @@
 //   - A text without ID is dropped if it consists of texts with ID from the same turn, because hooks report the last
 //     message or all messages at a turn's end. Events of other kinds without ID are joined if their texts are equal.
 //
-// An event without Turn belongs to the turn that contains an event of the same kind and ID. Otherwise it belongs to the
-// last turn that began earlier, or to the first turn if all began later. The start of a session and the text that the
-// model was shown at the start belong to the next turn, because a resumed session begins with them.
+// An event without TurnID belongs to the turn that contains an event of the same kind and ID. Otherwise it belongs to
+// the last turn that began earlier, or to the first turn if all began later. The start of a session and the text that
+// the model was shown at the start belong to the next turn, because a resumed session begins with them.
 
 package session
 
@@ -161,8 +161,8 @@ func (g *turnGroup) addReportsOfGroup(o *turnGroup) {
 // turnGroups contains a session's groups of reports while turns are made from the groups.
 type turnGroups struct {
 	allGroups []*turnGroup
-	// Groups by name. The name is the value that the group's events have in the field Turn. For a prompt whose field
-	// Turn is empty, the name is "\x00" followed by the ID.
+	// Groups by name. The name is the TurnID of the group's events. For a prompt without a TurnID, the name is "\x00"
+	// followed by the prompt's ID.
 	groupsByName     map[string]*turnGroup
 	groupsWithoutIDs []*turnGroup
 }
@@ -176,7 +176,7 @@ func (gs *turnGroups) namedGroup(name string) *turnGroup {
 	return gs.groupsByName[name]
 }
 
-// findOrAddGroupWithoutID returns the group for the prompt e, which has neither a Turn nor an ID. It returns an
+// findOrAddGroupWithoutID returns the group for the prompt e, which has neither a TurnID nor an ID. It returns an
 // existing group if the prompt of the group has the same text and e is at most maxDuplicateReportGap later. Otherwise,
 // it creates a group.
 func (gs *turnGroups) findOrAddGroupWithoutID(e *Event) *turnGroup {
@@ -306,8 +306,9 @@ func joinUntimedPrompts(all []*turnGroup) []*turnGroup {
 	return slices.DeleteFunc(all, func(g *turnGroup) bool { return gone[g] })
 }
 
-// setUnknownStartTimes gives each group without a time a start before the start of the next group that has a time. The
-// groups must be in the order of the conversation.
+// setUnknownStartTimes changes the start of the groups whose time is only an estimate, so that they start before the
+// next group in the list. The groups must be in the order of the conversation. If no group with a true time follows,
+// the estimated time stays.
 func setUnknownStartTimes(groups []*turnGroup) {
 	var next *turnGroup
 	for _, g := range slices.Backward(groups) {

@@ -62,7 +62,7 @@ func (k EventKind) hasShownText() bool {
 }
 
 // storedEvent is an event as the content of a turn's entry stores it. Its texts are elsewhere in the content, and
-// storedEvent has only their numbers, counted from 1.
+// storedEvent contains only the numbers of these texts, counted from 1.
 type storedEvent struct {
 	Event
 	// number of the text in the turn's content that is the event's Text (0 if this object contains the text)

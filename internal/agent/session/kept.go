@@ -190,10 +190,10 @@ func (t *turnRange) addEvent(e *Event) {
 	}
 }
 
-// extendRangeToTurn extends the time range t if new events may change the given turn. New events may change the turn if
-// one of the turn's events has the same turn ID, prompt ID or prompt text as a new event. In this case,
-// extendRangeToTurn moves t.start back to the start of the turn if the turn is earlier, and adds the IDs and prompt
-// texts of the turn's events to t.eventNames. The result is t.start.
+// extendRangeToTurn extends the range t to the given turn if new events may change the turn. This is the case if one of
+// the turn's events has the same turn ID, prompt ID or prompt text as a new event. Then t.start moves back to the start
+// of the turn if the turn is earlier, and the IDs and prompt texts of the turn's events are added to t.eventNames. The
+// result is t.start.
 func (t *turnRange) extendRangeToTurn(turn *Turn) time.Time {
 	if slices.ContainsFunc(turn.unmergedReports, func(e Event) bool {
 		return t.eventNames["turn "+e.TurnID] ||
@@ -248,12 +248,9 @@ func (k *storedSession) leavesUnloadedTurnsUnchanged(events []Event) bool {
 	return n == k.firstLoadedTurnNumber
 }
 
-// hashEventNames returns hashes of an event's turn ID and of its own ID. With these hashes, the archive finds stored
-// turns that may contain the same event. The archive stores the hashes in storedHashes together with the turn that
-// contains the event. When the event is read again, the archive searches for turns for which at least one of the hashes
-// in searchedHashes is stored.
-//
-// The hashes match in these cases:
+// hashEventNames returns hashes by which the archive finds the turns that may already contain an event. The archive
+// stores storedHashes together with the turn that contains the event. If an event is read later, the archive searches
+// for turns with at least one of the event's searchedHashes. The hashes match in these cases:
 //
 //   - If both events have a turn ID, only the turn IDs must be equal, because the same event ID may occur in several
 //     turns. The ID of a prompt to the main agent is used as its turn ID if the prompt has none.

@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the keys of labels for a turn's injections. They record the place of an injection, the entries that were
-// shown, and the shown entries that the agent used. The labels are not indexed as words of the turn. Otherwise a
-// search for an entry's name would find turns in which the entry was shown.
+// These are the keys of labels for a turn's injections. They record the hook event at which a text was injected, the
+// entries that were shown, and the shown entries that the agent used. The labels are not indexed as words of the turn.
+// Otherwise a search for an entry's name would find turns in which the entry was shown.
 const (
 	LabelInjected   = "injected"
 	LabelShownEntry = "shown"

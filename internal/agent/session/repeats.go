@@ -43,10 +43,9 @@ func (e *Event) agentText() string {
 	return ""
 }
 
-// callsRepeatedInOutput returns a result that names the event's own tool call if the call's output may repeat text that
-// the project did not write. The call may have read text by others, or text that nobody vouched for. Such text can be
-// in the output that the event stores. An event stores an output only if the command failed. In all other cases, the
-// result is nil.
+// callsRepeatedInOutput returns the event's own call if the output that the event stores may contain text by others, or
+// text for which nobody vouches. This is the case if a hook has judged that the call returned such text. The result is
+// nil in all other cases, and also if no output is stored, because only the output of a failed command is stored.
 func (e *Event) callsRepeatedInOutput() *RepeatedCallResults {
 	r := e.textSource()
 	if r == nil || e.Call.Output == "" {

@@ -45,8 +45,7 @@ const (
 // Exposure describes which texts the model of a session has seen.
 type Exposure struct {
 	IsReportedByHooks bool // The client's hooks report the session.
-	// Calls that returned text by others after the person's last prompt. Only calls are listed for whose text no
-	// fingerprints are stored.
+	// Calls since the person's last prompt that returned text by others, if no fingerprints of the text are stored.
 	CallsWithoutFingerprints []string
 	// calls since the person's last prompt that returned text by others, such as a web page
 	ForeignTextCalls []string

@@ -18,7 +18,7 @@ type Turn struct {
 	StartTime time.Time `json:"start,omitzero"`
 	EndTime   time.Time `json:"end,omitzero"` // time of the turn's last event
 
-	// Events contains each event once, sorted by time. The field Turn of each event is the turn's ID.
+	// Events contains each event once, sorted by time. The TurnID of each event is the turn's PromptID.
 	Events []Event `json:"events"`
 
 	// HasOmittedEvents is set if events were left out because the turn was too large.
@@ -170,8 +170,8 @@ func exitStatusSortKey(c *ToolCall) int {
 	return *c.ExitStatus
 }
 
-// UnmergedReports returns the reports from which the turn was built. To add events to the turn, build it again from
-// these reports and the new events. The result is the same as if all were known from the beginning.
+// UnmergedReports returns the reports from which the turn was built. To add events to the turn, call BuildTurns with
+// these reports and the new events. The result does not depend on the order in which the reports became known.
 func (t *Turn) UnmergedReports() []Event { return slices.Clone(t.unmergedReports) }
 
 // sortKey returns the list of calls as a string by which such lists can be sorted.

@@ -89,8 +89,9 @@ func (e *Event) textAboutEntry(s ShownEntry) string {
 	return b.String()
 }
 
-// firstWriteTimes returns the times at which the agent first wrote each term. It considers the terms that the argument
-// termFinder, a TermFinder, finds in the agent's texts, commands, web queries and names of written files.
+// firstWriteTimes returns, for each term that termFinder can find, the time at which the agent first wrote the term. A
+// term that the agent did not write is missing. firstWriteTimes examines the agent's texts, commands, web queries and
+// names of written files.
 func (t *Turn) firstWriteTimes(termFinder *analysis.TermFinder) map[string]time.Time {
 	first := map[string]time.Time{}
 	for i := range t.Events {

@@ -170,11 +170,11 @@ func joinEventsWithoutID(all []Event) []Event {
 	return all
 }
 
-// textsNotInOtherEvents returns the events in the list texts that do not repeat other events. Each event in this list
-// contains a text by an agent and has no ID. If events of the same agent have equal texts, they are merged into one
-// event. The list otherEvents contains the other events. An event is left out if its text is a concatenation of texts
-// by the same agent in these other events, because they already contain everything that the agent wrote. White space is
-// ignored in this comparison.
+// textsNotInOtherEvents returns the events in texts whose texts are not already in otherEvents. Each event in texts is
+// a text by an agent and has no ID. Events of the same agent with equal texts are merged into one event.
+//
+// An event is left out if its text is a concatenation of texts by the same agent in otherEvents. The reason is that
+// some hooks report all messages of a turn again when the turn ends. White space is ignored in this comparison.
 func textsNotInOtherEvents(otherEvents, texts []Event) (rest []Event) {
 	for _, e := range texts {
 		var named []string
@@ -216,7 +216,8 @@ func removeSpace(s string) string {
 	}, s)
 }
 
-// isConcatenationOf reports whether s consists of parts from the list, in their order.
+// isConcatenationOf reports whether s consists of parts from the list, in their order. Parts may be left out: "ac" is a
+// concatenation of parts from the list "a", "b", "c".
 func isConcatenationOf(s string, parts []string) bool {
 	ends := []int{0}
 	for _, p := range parts {
@@ -308,7 +309,8 @@ func joinCallsByID(calls []Event, transcriptCalls []*Event) (unmatchedCalls, unm
 	return unmatchedCalls, slices.DeleteFunc(transcriptCalls, func(e *Event) bool { return isMerged[e] })
 }
 
-// mergeDuplicateReports merges repeated reports of the same call, and returns each call once.
+// mergeDuplicateReports merges repeated reports of the same call, and returns each call once. callInput returns a text
+// that is equal for two reports of the same call, such as the tool with its arguments.
 func mergeDuplicateReports(calls []*Event, callInput func(*Event) string) (rest []*Event) {
 	byInput := map[string][]*Event{}
 	for _, e := range calls {
@@ -325,9 +327,10 @@ func mergeDuplicateReports(calls []*Event, callInput func(*Event) string) (rest 
 }
 
 // joinReportedCallsByInput merges the calls that hooks reported (calls) into the calls from the transcript
-// (transcriptCalls). Two calls are merged if the function callInput returns the same text for both. A call for which
-// the function callInput returns "" is not merged. joinReportedCallsByInput returns the reported calls that remain, and
-// the calls from the transcript into which no call was merged.
+// (transcriptCalls). A reported call is merged into a call for which the function callInput returns the same text, if
+// the times and the outcomes also fit (see [mergeReportsByTime]). A call for which callInput returns "" is not merged.
+// joinReportedCallsByInput returns the reported calls that remain, and the calls from the transcript into which no call
+// was merged.
 func joinReportedCallsByInput(
 	calls, transcriptCalls []*Event,
 	callInput func(*Event) string,

@@ -14,15 +14,14 @@ import (
 // maxCallReportDelay is the maximum time between a file's change and the report of the call that changed it.
 const maxCallReportDelay = time.Minute
 
-// CheckFileWrite finds the tool calls of the client that wrote a file. The file's latest change was made at changeTime.
-// The result hasWritten is true if one of the calls made this change. For this, the client must have reported the call
-// at most maxDuplicateReportGap before changeTime and at most maxCallReportDelay after changeTime.
+// CheckFileWrite finds the tool calls of the client that wrote a file. changeTime is the time of the file's latest
+// change. The result hasWritten is true if one of the calls made this change. For this, the client must have reported
+// the call at most maxDuplicateReportGap before changeTime and at most maxCallReportDelay after changeTime.
 //
-// CheckFileWrite considers a write if it made the latest change, or if it was made after the time since. The list
-// foreignTextCalls describes calls that came before such a write in the same turn. Each of these calls returned text by
-// others, for which no fingerprints were stored. The agent may have copied the text into the file. A call that only
-// read the agent's own files is not in the list foreignTextCalls. The agent's own files are the files in the list
-// agentFiles and the files that the agent wrote.
+// The result foreignTextCalls describes calls whose text the agent may have copied into the file. Each of these calls
+// returned text by others without stored fingerprints, and came before a write of the file in the same turn. Only the
+// latest write and the writes after the time since are considered. A call that only read the agent's own files is left
+// out. These are the files in agentFiles and the files that the agent wrote earlier in the turn.
 func (a *Archive) CheckFileWrite(
 	ctx context.Context,
 	client, file string,

@@ -56,6 +56,8 @@ func anyRuleMatches(meaning sentenceMeaning, foldedSentence string) bool {
 	return findMatchingRule(meaning, foldedSentence) != nil
 }
 
+// findMatchingRule returns a rule for the given meaning that matches the sentence, or nil if no rule matches. A
+// sentence that ends with a question mark matches only rules for corrections.
 func findMatchingRule(signal sentenceMeaning, foldedSentence string) *sentenceRule {
 	if signal != meaningUserCorrection && strings.HasSuffix(foldedSentence, " ? ") {
 		return nil

@@ -27,8 +27,9 @@ var sentenceStarters = map[string]bool{"a": true, "all": true, "always": true, "
 	"the": true, "there": true,
 	"they": true, "this": true, "use": true, "we": true, "when": true, "you": true, "your": true}
 
-// ExtractNoteText returns a sentence without the words that ask for a note: "Remember that we use tabs." becomes
-// "We use tabs." It returns the sentence unchanged if the rest begins with "not" or has fewer than six characters.
+// ExtractNoteText returns a sentence without the words that ask for a note: "Remember that we use tabs." becomes "We
+// use tabs." It returns the sentence unchanged if it does not begin with such words, or if the rest begins with "not"
+// or has fewer than six characters.
 func ExtractNoteText(sentence string) string {
 	asks := rememberRequestPattern().FindString(sentence)
 	rest := strings.TrimSpace(sentence[len(asks):])

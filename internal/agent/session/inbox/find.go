@@ -128,8 +128,10 @@ const (
 
 // findFixes returns the fixes in a session's turns. A fix is the work between the failure of a command and its next
 // success. The turns must be in the order of time. If a command fails several times with the same error, findFixes
-// returns one fix, which begins at the first failure. A failure is ignored if no file changed between the failure and
-// the success. A failure is also ignored if the client does not report the command's exit status.
+// returns one fix, which begins at the first failure. A failure is ignored in these cases:
+//
+// - The client does not report the exit status of the command's success.
+// - No file changed between the failure and the success, or more than maxEditedFiles files changed.
 func findFixes(turns []session.Turn) []foundFix {
 	s := fixSearch{unfixedCommands: map[string]*foundFix{}}
 	for i := range turns {
@@ -220,10 +222,9 @@ func writtenFiles(c *session.ToolCall, dir string) (files []string) {
 	return files
 }
 
-// addCallAfterFailure adds a tool call to the fix f. A fix records the work between the failure of a command and its
-// next success, and c is a call in this time. The list edits contains the files that the call changed, and command is
-// the call's command line. The command is recorded only if it passed. agentText is the agent's text before the call. It
-// is recorded only if the call changed files.
+// addCallAfterFailure adds a tool call to the fix f, which describes the work between the failure of a command and its
+// next success. edits contains the files that the call changed. command is the call's command line, which is recorded
+// only if it passed. agentText is the agent's text before the call, which is recorded only if the call changed files.
 func (f *foundFix) addCallAfterFailure(c *session.ToolCall, edits []string, command, agentText string) {
 	for _, e := range edits {
 		if !slices.Contains(f.EditedFiles, e) {

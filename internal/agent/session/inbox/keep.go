@@ -482,9 +482,9 @@ func FindProposal(ctx context.Context, m *oxbow.Memory, id string) (StoredPropos
 	return fit[0], nil
 }
 
-// SetProposalState sets the state of the proposal with this ID. It also stores the argument noteName in a label, which
-// is the name of the note that was made from the proposal. noteName may be empty. If no proposal has the ID,
-// SetProposalState does nothing and returns nil.
+// SetProposalState sets the state of the proposal with this ID. It also stores noteName, the name of the note that was
+// made from the proposal, in a label. noteName may be empty. If no proposal has the ID, SetProposalState does nothing
+// and returns nil.
 func SetProposalState(ctx context.Context, m *oxbow.Memory, id, state, noteName string) error {
 	return m.Edit(ctx, "proposal/"+id, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {
@@ -692,10 +692,9 @@ func addedOrChangedCommands(runs, old []successfulProjectCommand) []successfulPr
 	return rest
 }
 
-// addSessionCommands adds a session to the list runs, which contains the sessions in which each command passed. The
-// keys of the map successTimes are the commands that passed in the session with the ID sessionID. The value of a key is
-// the time at which the command passed. If a command already has minSessionsWithSuccess sessions, no further session is
-// added to it. The result has at most maxCountedCommands elements. The commands with the most sessions come first.
+// addSessionCommands records in runs that commands passed in the session with the ID sessionID. successTimes contains
+// these commands, each with the time at which it passed. At most minSessionsWithSuccess sessions are recorded for a
+// command. The result has at most maxCountedCommands elements. The commands with the most sessions come first.
 func addSessionCommands(
 	runs []successfulProjectCommand,
 	successTimes map[string]time.Time,

@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 )
 
-// These are the keys of the labels for a turn whose work was undone or criticized. The value of the label is the path
-// of a file. If the file is below the turn's working directory, the path is relative to this directory.
+// These are the keys of labels for turns. They record that an agent's work was undone or criticized. The value of the
+// label is the path of a file. If the file is below the working directory, the path is relative to this directory.
 const (
 	LabelReverted = "reverted" // Git, or an edit in a later turn, reverted the turn's edits of the file.
-	// In the prompt of the next turn, the person criticized this turn's work and named the file.
+	// In this turn's prompt, the person criticized the work of the previous turn and named the file.
 	LabelCorrectedByPerson = "corrected"
 )
 
@@ -240,6 +240,8 @@ func namesFileOrParentDir(arg, file string) bool {
 		strings.HasSuffix(arg, "/"+file)
 }
 
+// applyGitStash simulates git stash with these arguments. A stash takes the uncommitted edits out of the tree, git
+// stash pop brings them back, and git stash drop reverts them.
 func (t *workingTree) applyGitStash(args []string) {
 	switch what := append(args, "push")[0]; {
 	case what == "pop" || what == "apply":
@@ -265,8 +267,9 @@ func (t *workingTree) markChangesReverted(changes editingTurnsByFile) {
 }
 
 // findCorrectedTurns finds turns in which the person's prompt corrects the agent, and names a file that the agent
-// changed in the previous turn. It returns one label for each such turn and file. The label contains the turn's index
-// and the file. findCorrectedTurns does not find out whether the change of the file was undone.
+// changed in the turn before. It returns one label for each such turn and file. The label is for the turn with the
+// prompt, not for the turn that changed the file. findCorrectedTurns does not find out whether the change of the file
+// was undone.
 func findCorrectedTurns(turns []session.Turn) (found []turnFileLabel) {
 	for i := range turns {
 		if i == 0 || extract.FindCorrection(turns[i].Prompt()) == "" {

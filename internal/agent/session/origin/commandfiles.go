@@ -32,11 +32,9 @@ type program struct {
 	fullCommandText string // all words of the command, joined to one text
 }
 
-// recordPrintedFiles records that the command under examination printed the given files. A higher trust level means
-// that a text is less trusted. If a file has a higher trust level than the rest of the command's output, the trust
-// level of the output is raised to the file's level. If the name of a file is unknown, the trust level is raised to
-// TrustLevelForeignText, which is the level of text that others wrote. The argument cause is the part of the command
-// that printed the files.
+// recordPrintedFiles records that the command under examination printed the given files. If a file is less trusted than
+// the rest of the command's output, the output gets the trust level of the file. If the name of a file is unknown, the
+// output counts as text by others (TrustLevelForeignText). cause is the part of the command that printed the files.
 func (s *shellState) recordPrintedFiles(files []string, cause string) {
 	s.verdict.raiseTrustLevelForReadFiles(s.currentDir, s.resolveFileArguments(files), cause)
 	if slices.Contains(files, unknownWordValue) {

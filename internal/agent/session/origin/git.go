@@ -63,7 +63,7 @@ func (s *shellState) judgeGitTrust(p program) {
 	}
 	s.judgeCommandsRunByGit(args)
 	chooses := gitOutputKinds()[args[0]] != gitOutputMessages &&
-		args[0] != "commit" // Only for git commands for which this is true, the arguments decide whose text is printed.
+		args[0] != "commit" // For all other git commands, the arguments do not decide whose text is printed.
 	isUnknown := chooses && slices.Contains(args, unknownWordValue)
 	if isUnknown || !s.isProjectGitOutput(args[0], args[1:]) {
 		if slices.Contains(gitTrackedFileCommands, args[0]) {
@@ -75,8 +75,8 @@ func (s *shellState) judgeGitTrust(p program) {
 }
 
 // judgeCommandsRunByGit judges the commands that git itself runs: the command in the arguments of git bisect run, and
-// the commands after -x or --exec in the arguments of git rebase. It records in s.verdict how trusted the output of
-// these commands is. Output is less trusted if it may contain text by unknown authors.
+// the commands after -x or --exec in the arguments of git rebase. It records in s.verdict who may have written the
+// output of these commands.
 func (s *shellState) judgeCommandsRunByGit(args []string) {
 	if len(args) > 2 && slices.Equal(args[:2], []string{"bisect", "run"}) {
 		s.judgeSimpleCommandTrust(args[2:])

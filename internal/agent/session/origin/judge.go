@@ -55,8 +55,8 @@ func (j *toolCallVerdictState) recordFilesWithNonAgentText(paths ...string) {
 	}
 }
 
-// recordPartlyEditedFiles records who may have written the text in files that the agent edited in part. The rest of
-// such a file may be text by others. Each file is treated as follows:
+// recordPartlyEditedFiles records files of which the agent edited only a part. The rest of such a file may be text by
+// others. Therefore each file is treated as follows:
 //
 //   - If a program wrote the file last, and the program may have written text by others, the file is recorded as text
 //     that is not the agent's.

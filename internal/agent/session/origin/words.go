@@ -98,6 +98,8 @@ func (s *shellState) joinPartValues(ps []syntax.WordPart) []string {
 	return values
 }
 
+// expandWordPart returns the possible values of one part of a shell word. If the values are not known, it returns
+// valuesOfUnknownWord. If the part contains commands, as in $(cmd), the commands are judged too.
 func (s *shellState) expandWordPart(p syntax.WordPart) []string {
 	switch p := p.(type) {
 	case *syntax.Lit:
@@ -134,7 +136,8 @@ func isPlainVariable(p *syntax.ParamExp) bool {
 	return p.Param != nil && !isChanged
 }
 
-// variableValues returns the possible values of a variable.
+// variableValues returns the possible values of a shell variable. If the values are not known, it returns
+// valuesOfUnknownWord.
 func (s *shellState) variableValues(name string) []string {
 	if v, ok := s.assignedVariables[name]; ok {
 		if len(v) == 0 {

@@ -27,7 +27,7 @@ const (
 	toolKindPlan
 )
 
-// toolKindsByName contains the roles of the clients' built-in tools, by lower-case name.
+// toolKindsByName contains the kinds of the clients' built-in tools, by lower-case name.
 var toolKindsByName = map[string]toolKind{
 	"bash": toolKindShell, "shell": toolKindShell, "exec_command": toolKindShell, "local_shell": toolKindShell,
 	"shell_command":  toolKindShell,
@@ -127,8 +127,8 @@ type CallOutcome struct {
 
 // CompleteCallEvent completes the event e for a finished tool call. The event's kind becomes [session.KindToolCall], or
 // [session.KindPlan] if the tool manages a to-do list. CompleteCallEvent returns false if the call need not be
-// reported. The function clean is applied to the texts that the event stores. It removes secrets and other parts that
-// must not be stored.
+// reported. The function clean is applied to the texts that the event stores, in order to remove secrets and other
+// parts that must not be stored.
 func CompleteCallEvent(
 	e session.Event,
 	tool string,
@@ -286,7 +286,8 @@ func formatPlan(args toolInput) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// setCommandResult sets a command's exit status. For a failed command, it also sets the end of the output.
+// setCommandResult sets a command's exit status, and whether the command failed. For a failed command, it also sets the
+// end of the output.
 func setCommandResult(c *session.ToolCall, outcome CallOutcome, clean func(string) string) {
 	out, exit := clientfile.ParseOldCodexOutput(outcome.Output)
 	if outcome.ExitStatus == nil {

@@ -188,6 +188,8 @@ func (f *transcriptFile) readConversationsOrRestart(ctx context.Context, in io.R
 // The file was then probably replaced.
 var errFileReplaced = errors.New("no conversation begins where the last one ended")
 
+// readConversations reads the conversations of a file from f.startOffset on, until the byte limit f.maxBytes is
+// reached. It returns errFileReplaced if no conversation begins at f.startOffset.
 func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker) error {
 	hasArray, err := startsWithArray(in)
 	if err != nil {
@@ -440,9 +442,9 @@ type gptMessage struct {
 	} `json:"metadata"`
 }
 
-// toChatMessage converts m to a chatMessage, but does not set the fields for the message's position in the
-// conversation. The field text of the result is set only if the person or the model wrote a text that the client
-// showed. If the model called a tool, calledTool is set instead of text.
+// toChatMessage converts m to a chatMessage without the fields id and parentID. The field text of the result is set
+// only if the person or the model wrote a text that the client showed. If the model called a tool, calledTool is set
+// instead of text.
 func (m *gptMessage) toChatMessage() chatMessage {
 	c := chatMessage{sentTime: unixTime(m.Created), model: m.Metadata.Model}
 	if m.Metadata.Hidden || !m.isText() {
@@ -555,6 +557,8 @@ func (f *transcriptFile) countLeftOutParts(conversationID string, m *gptMessage)
 	}
 }
 
+// readChatGPTConversation reports the messages of a conversation that was exported from ChatGPT. It returns false if b
+// is not such a conversation.
 func (f *transcriptFile) readChatGPTConversation(b []byte) bool {
 	var c struct {
 		Title   string  `json:"title"`
@@ -615,6 +619,8 @@ func partsText(parts []json.RawMessage) string {
 	return strings.Join(all, "\n")
 }
 
+// readClaudeConversation reports the messages of a conversation that was exported from Claude. It returns false if b is
+// not such a conversation.
 func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 	var c struct {
 		ID       string `json:"uuid"`

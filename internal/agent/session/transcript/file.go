@@ -155,7 +155,7 @@ func (l *lineCounter) countUntil(in io.ReadSeeker, filePath string, offset int64
 	}
 }
 
-// newEvent returns an event with the fields that all events have in common. It does not set the field Transcript,
+// newEvent returns an event with the fields that all events have in common. It does not set the field TranscriptPath,
 // because the same transcript may be moved to another path.
 func (f *transcriptFile) newEvent(kind session.EventKind, id string, eventTime time.Time) session.Event {
 	return session.Event{
@@ -184,7 +184,7 @@ func (f *transcriptFile) addEvent(e session.Event) {
 	}
 }
 
-// flushPossibleCopyEvents moves the held events to the events that are returned. Later events are not held.
+// flushPossibleCopyEvents adds the events that were held as possible copies to f.events. Later events are not held.
 func (f *transcriptFile) flushPossibleCopyEvents() {
 	f.isHoldingPossibleCopies = false
 	f.events = append(f.events, f.possibleCopyEvents...)
@@ -199,9 +199,9 @@ func (f *transcriptFile) reportText(e session.Event, text string) {
 	}
 }
 
-// reportPrompt reports a prompt of the person to the main agent. Its line begins at offset. The prompt begins a new
-// turn if turnID differs from the turn ID of the prompt before. If turnID is "", an ID is made from the offset. An
-// empty prompt and a prompt to a sub-agent are ignored.
+// reportPrompt reports a prompt of the person to the main agent. offset is the offset of the line with the prompt. The
+// prompt begins a new turn if turnID differs from the turn ID of the previous prompt. If turnID is "", an ID is made
+// from the offset. An empty prompt and a prompt to a sub-agent are ignored.
 func (f *transcriptFile) reportPrompt(turnID, text string, promptTime time.Time, offset int64) {
 	text = ExtractPromptText(text, f.cleanText)
 	if text == "" || f.subAgent != "" {

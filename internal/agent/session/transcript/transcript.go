@@ -79,7 +79,9 @@ func newReader(file transcriptFile, report func(ReadReport)) session.TranscriptR
 	}
 }
 
-// readFrom reads the part of the transcript after a cursor, and returns the next cursor.
+// readFrom reads the part of the transcript after a cursor into f.events and f.report, and returns the next cursor. If
+// there is nothing more to read, it returns the same cursor. counter counts the lines before this part, so that the
+// report contains the line numbers of the whole file.
 func (f *transcriptFile) readFrom(ctx context.Context, cursor string, counter *lineCounter) (string, error) {
 	in, err := clientfile.Open(f.filePath)
 	if err != nil {
