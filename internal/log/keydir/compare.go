@@ -14,8 +14,8 @@ import (
 )
 
 // A SnapshotComparison checks whether the tables of a snapshot file contain exactly the rows that follow from the log's
-// entries. It needs only 8 bytes for each entry, because the rows are not kept. Call AddEntry for each entry, ordered
-// by ID, and then Finish.
+// entries. It needs only 8 bytes for each entry, because it does not keep the rows. Call AddEntry for each entry,
+// ordered by ID, and then FinishComparison.
 type SnapshotComparison struct {
 	file   io.ReaderAt
 	tables *pagefile.Reader
@@ -92,8 +92,10 @@ func (c *SnapshotComparison) FirstDifferentTable() (tableNumber int) {
 	return tableNumber
 }
 
-// FinishComparison compares the tables that AddEntry could not compare yet, and returns the first table of the
-// snapshot file that is different. If no table is different, it returns TableCount.
+// FinishComparison compares the tables that AddEntry could not compare yet. The arguments are the expected rows of
+// TableRemovedNames (which are sorted in place) and TableChanges, and the expected bytes of TableOpIDs and
+// TableEntryTotals. The result is the first table of the snapshot file that is different, or TableCount if no table is
+// different.
 func (c *SnapshotComparison) FinishComparison(
 	removedNames []TableKey,
 	changeOffsets []int64,
@@ -126,9 +128,8 @@ func (c *SnapshotComparison) FinishComparison(
 	return c.FirstDifferentTable(), err
 }
 
-// expectedLabelSets returns the content that TableLabelSets should have. The table contains each label set that at
-// least one entry has, in ascending order and without repetitions. A label set encodes an entry's kind and the entry's
-// labels. It omits labels that the table does not store.
+// expectedLabelSets returns the content that TableLabelSets should have: each label set that at least one added entry
+// has, in ascending order and without repetitions. A label set encodes an entry's kind and some of its labels.
 func (c *SnapshotComparison) expectedLabelSets() (table []byte) {
 	var used []string
 	for n, text := range c.labelSetTexts {
@@ -143,9 +144,9 @@ func (c *SnapshotComparison) expectedLabelSets() (table []byte) {
 	return table
 }
 
-// keySet is a set of keys that stores only their number and a common fingerprint. The fingerprint depends on a random
-// seed. Therefore, two different sets have the same fingerprint only with a probability of about 2⁻⁶⁴, if they are
-// different because of an error and not because of an attack.
+// keySet is a set of keys that stores only how many keys it has and the sum of their hashes. If a table contains wrong
+// keys because of an error, its sum equals the expected sum only with a probability of about 2⁻⁶⁴. It does not protect
+// against an attacker who chooses the keys.
 type keySet struct {
 	seed        maphash.Seed
 	count       int
@@ -249,5 +250,5 @@ func (t *comparedTable) writeBytes(b []byte) {
 }
 
 // hasDifferentPage reports whether a page of the table in the snapshot file differs from the page that was computed
-// from the expected rows. Page 0 does not count. FirstDifferentPage is 0 if no such page was found.
+// from the expected rows. Page 0 never belongs to a table, so the page comparer uses 0 for "no page differs".
 func (t *comparedTable) hasDifferentPage() bool { return t.pageComparer.FirstDifferentPage > 0 }

@@ -69,9 +69,9 @@ func (w *initialEntryWriter) addEntry(e *store.Entry) error {
 	return nil
 }
 
-// isLargeBaseRecord reports whether ops come from an old log. In a log that was compacted before 2026-12, the records
-// at the beginning could contain several entries with together up to 1 MiB. The result is true if ops contain more than
-// one op, and have together more than maxBaseRecordEntryBytes bytes. A new record is not larger than this limit.
+// isLargeBaseRecord reports whether a record with these ops is larger than the records that oxbow writes now: whether
+// it has more than one op, and together they need more than maxBaseRecordEntryBytes bytes. Compactions before 2026-12
+// wrote such records, with up to 1 MiB of entries.
 func isLargeBaseRecord(ops []loggedOp) bool {
 	size := 0
 	for i := range ops {

@@ -48,7 +48,8 @@ func (g *commitBatch) rollbackChange() {
 	g.rollbackSteps = g.rollbackSteps[:0]
 }
 
-// completeStagedChange ends the staging of a change. The change can no longer be rolled back.
+// completeStagedChange ends the staging of a change that was staged without an error. It remembers the change's op ID,
+// unless opID is "". The change can no longer be rolled back, and the next staged change gets the next number.
 func (g *commitBatch) completeStagedChange(opID string) {
 	if opID != "" {
 		g.opIDs[store.OpIDKey(opID)] = opIDWithChange{opID, g.seq}
@@ -84,7 +85,8 @@ func (g *commitBatch) findEntry(name string) *store.Entry {
 	return g.st.findByName(name)
 }
 
-// lastChangeNumber returns the number of the last change that wrote or removed an entry with this name.
+// lastChangeNumber returns the number of the last change that wrote or removed an entry with this name. Staged changes
+// count as well.
 func (g *commitBatch) lastChangeNumber(name string) uint64 {
 	if e, ok := g.stagedByName[name]; ok {
 		if e != nil {
@@ -95,7 +97,7 @@ func (g *commitBatch) lastChangeNumber(name string) uint64 {
 	return g.st.lastChangeNumber(name)
 }
 
-// stageEntry stages an entry, and returns the op that writes it.
+// stageEntry stages that an entry is added or changed, and returns the op that writes the entry. It sets e.Version.
 func (g *commitBatch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
 	p := loggedOp{verb: verb, previousChange: g.lastChangeNumber(e.Name), entry: e}
 	g.setEntryForName(e.Name, e)
@@ -104,7 +106,7 @@ func (g *commitBatch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
 	return p
 }
 
-// stageRemoval stages the removal of an entry, and returns the op.
+// stageRemoval stages the removal of an entry, and returns the op that removes it.
 func (g *commitBatch) stageRemoval(e *store.Entry) loggedOp {
 	p := loggedOp{
 		verb:           store.VerbRemove,

@@ -26,13 +26,15 @@ import (
 
 // Check implements [store.Checker].
 //
-// Other processes may write, compact or redact during the check. If a pass over the files finds a problem, the problem
-// may be only an unfinished write. Therefore Check repeats the pass, and tries to block all other writers during the
-// pass. If they were blocked, Check returns the result of this pass.
+// Other processes may write, compact or redact during the check. A problem that one pass over the files finds may
+// therefore be only an unfinished write. So Check repeats a pass that found a problem, and tries to block all other
+// writers during the repetition. It returns the result of the first pass for which one of these conditions holds:
+//   - The pass found no problem.
+//   - The writers were blocked.
+//   - The pass found the same problems as the pass before.
 //
-// If they could not be blocked, Check repeats the pass. It ends when a pass finds no problem, or when two passes in a
-// row find the same problems. After maxCheckPasses repetitions, Check returns the last result with an error. The error
-// matches [store.ErrBusy] if no other error occurred.
+// After maxCheckPasses repetitions, Check returns the last result with an error. The error matches [store.ErrBusy] if
+// no other error occurred.
 func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 	look, err := d.runCheckPass(ctx)
 	if err == nil && look.foundNoProblem() {
@@ -64,7 +66,7 @@ const maxCheckPasses = 10
 // checkPass is the result of reading and comparing the store once.
 type checkPass struct {
 	report            store.CheckReport
-	isComparedWithLog bool // each answer and file was compared with the log's state after the change it belongs to
+	isComparedWithLog bool // everything was compared with the log, or the log is damaged
 }
 
 // foundNoProblem reports whether the check compared everything and found no problem.
@@ -185,8 +187,8 @@ func (d *DB) countEntries() int {
 	return d.st.len()
 }
 
-// checkLog reads the whole log into p and compares the log with the lock file. Damage is a problem in the report, not
-// an error.
+// checkLog verifies the whole log, passes its records to p, and compares the end of the log with lockContent, the
+// content of the lock file. Damage is returned as a problem in the report, not as an error.
 func (d *DB) checkLog(
 	ctx context.Context,
 	log *wal.Log,

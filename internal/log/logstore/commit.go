@@ -170,10 +170,10 @@ func (d *DB) withLock(ctx context.Context, fn func() error) error {
 	return d.convertWALError(fn())
 }
 
-// readChangesBeforeAppend reads the changes that other processes have made, before this process appends a change. The
-// caller must hold readNewRecordsMu, and readChangesBeforeAppend releases it. If there is no error, d.isAppending
-// becomes true, otherwise false. The value true means that all changes in the log have been read, and that no other
-// goroutine appends until the append ends.
+// readChangesBeforeAppend reads the changes that other processes have made. It is called before this process appends a
+// change. The caller must hold readNewRecordsMu, and readChangesBeforeAppend releases it. If there is no error, it sets
+// d.isAppending to true. This means that all changes in the log have been read, and that no other goroutine appends
+// until the append ends.
 func (d *DB) readChangesBeforeAppend() error {
 	defer d.readNewRecordsMu.Unlock()
 	if d.brokenErr != nil {
@@ -354,7 +354,8 @@ func (f *stagedChange) releaseEncodedBody() {
 	}
 }
 
-// appendDrafts appends the drafts to the log. The returned records are durable.
+// appendDrafts appends the staged changes to the log, all with the same time. The returned records are durable, one for
+// each change.
 func (d *DB) appendDrafts(drafts []stagedChange, appendTime time.Time) ([]wal.Record, error) {
 	for i := range drafts {
 		for _, p := range drafts[i].body.ops {
@@ -385,7 +386,7 @@ func (d *DB) appendDrafts(drafts []stagedChange, appendTime time.Time) ([]wal.Re
 	return d.log.AppendWhile(d.onAppend(draftEntries(drafts)), recs...)
 }
 
-// draftEntries yields the entries that the changes write.
+// draftEntries yields the entries that the staged changes add or change. It does not yield removed entries.
 func draftEntries(drafts []stagedChange) iter.Seq[*store.Entry] {
 	return func(yield func(*store.Entry) bool) {
 		for i := range drafts {
@@ -420,7 +421,8 @@ func inParallel(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// sourceForChange returns the source to record for changes that are made with this context.
+// sourceForChange returns the source to record for changes that are made with this context. Without a source in the
+// context, it is the source from the store's options. Each text of the source is truncated to 200 bytes.
 func (d *DB) sourceForChange(ctx context.Context) store.Source {
 	s, ok := store.SourceFrom(ctx)
 	if !ok {

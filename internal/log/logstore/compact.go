@@ -43,8 +43,9 @@ import (
 )
 
 const (
-	// maxReadAheadBytes is the maximum size of the cached entries. They were not needed yet, but are in a log record
-	// that was read for another entry.
+	// maxReadAheadBytes limits the cache of entries that were decoded before they are needed. A record may contain
+	// several entries. If it is read for one of them, the other entries are cached. The limit counts the bytes of the
+	// read records.
 	maxReadAheadBytes = 32 << 20
 	// maxChangesCopiedUnderLock is the maximum number of changes that may still have to be copied to the new log when
 	// the lock is acquired. This number is small, so that writers do not wait long for the lock.

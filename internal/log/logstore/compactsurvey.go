@@ -150,7 +150,8 @@ func (p locatedVersion) compare(q locatedVersion) int {
 	return cmp.Or(cmp.Compare(p.id, q.id), cmp.Compare(p.version, q.version))
 }
 
-// hasVersion reports whether the compacted log will contain this version, in its base or in a later change.
+// hasVersion reports whether the compacted log will contain this version of an entry. These are the versions with which
+// the new log begins, and all versions from kept changes.
 func (s *compactionSurvey) hasVersion(id, version uint64) bool {
 	_, ok := slices.BinarySearchFunc(
 		s.initialVersions,

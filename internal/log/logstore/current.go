@@ -32,7 +32,7 @@ func (c *currentState) checkOpenAndContext(ctx context.Context) error {
 	return nil
 }
 
-// callWithState calls fn with the state and then returns the state.
+// callWithState calls fn with the current state while it holds the read lock, and returns this state.
 func (c *currentState) callWithState(fn func(st *state)) *state {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

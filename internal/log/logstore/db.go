@@ -320,10 +320,11 @@ func (d *DB) readWholeLog() (*state, []int64, error) {
 	return st, offsets, err
 }
 
-// findUnpublishedDeltas returns how entries changed since the last position that was sent to watchers. It applies these
-// changes to the old state d.st, which must not be used afterwards. The state st and the offsets of its changes in the
-// log were read from the new log. findUnpublishedDeltas returns false if the changes cannot be found, for example
-// because the new log does not contain this position in its history.
+// findUnpublishedDeltas returns how entries have changed since the position that was last sent to watchers. It is used
+// after the log was read anew: st is the new state, and changeOffsets contains the log offsets of the changes in it.
+// The result false means that the changes cannot be found, for example because the new log's history does not contain
+// the position. The caller must then stop using the old state d.st, because findUnpublishedDeltas applies the changes
+// to it.
 func (d *DB) findUnpublishedDeltas(st *state, changeOffsets []int64) ([]store.Delta, bool) {
 	was, ok := logpos.DecodePosition(d.recentDeltas.newestPosition)
 	h := d.log.Header()

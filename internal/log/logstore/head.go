@@ -132,8 +132,8 @@ func (t *labelSetTable) mayHaveLabelKey(keys ...string) bool {
 	})
 }
 
-// labelSetMatcher decides whether a filter selects entries with a certain form, which is a kind and labels that entries
-// share.
+// labelSetMatcher decides whether a filter selects entries with a certain label set, which is a kind and labels that
+// entries share.
 type labelSetMatcher struct {
 	// kindTerms contains the filter's conditions for the kind of an entry. labelTerms contains the filter's conditions
 	// for labels. Conditions that every entry in the snapshot meets are left out of labelTerms, because they need not
@@ -142,7 +142,7 @@ type labelSetMatcher struct {
 	// Each element belongs to a condition of the filter that requires a label. The condition can be met only if an
 	// entry's encoded kind and labels contain one of these texts.
 	requiredTexts [][]string
-	// A form that contains none of these texts satisfies all terms that are negated.
+	// A label set that contains none of these texts meets all negated conditions.
 	negatedTexts []string
 	entry        store.Entry // reused entry into which labels are decoded before they are matched
 }

@@ -261,8 +261,9 @@ func (l *entryListing) eachSnapshotName(
 	return err
 }
 
-// shownRowSelector returns a function that reports whether the entry in a row may be shown on an occasion, whoever its
-// author is.
+// shownRowSelector returns a function that reports whether the entry in a snapshot row may be shown on an occasion,
+// such as a search. Labels can forbid this, for example for an entry in quarantine. The entry's author is not
+// considered.
 func (s *snapshot) shownRowSelector(occasion store.Occasion) func(row int) bool {
 	if !s.mayHaveLabelKey(occasion.HeldLabels()...) {
 		return func(int) bool { return true }

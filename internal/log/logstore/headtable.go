@@ -35,15 +35,13 @@ func (d *DB) ViewHeadTable(
 }
 
 // newHeadTable returns a table with the heads of the listed entries. A head is an entry's metadata: ID, kind, labels,
-// time of the last change, and content size. A snapshot is a file with the entries as they were at an earlier change.
-// l.base must be a snapshot.
+// time of the last change, and content size. l.base must not be nil.
 //
-// The table has a row for each entry that is unchanged since the snapshot. An entry that was changed, or created, after
-// the snapshot has no row and is in ChangedEntries. Rows in l.hiddenRows are omitted from the table, because they are
-// out of date or deleted.
+// The table has a row for each entry that is unchanged since the snapshot was written. ChangedEntries contains all
+// other entries: those that were created or changed after it.
 //
-// The kind and the labels of a row are stored as a form, which is shared by all entries with the same kind and labels.
-// Only labels with the given keys are part of a form.
+// The kind and the labels of a row are stored as a form, which all entries with the same kind and labels share. A form
+// contains only the labels whose keys are in the list keys.
 func (l *entryListing) newHeadTable(ctx context.Context, keys []string) *store.HeadTable {
 	forms := l.base.readHeadForms(keys)
 	return &store.HeadTable{
@@ -77,8 +75,9 @@ func (l *entryListing) newHeadTable(ctx context.Context, keys []string) *store.H
 	}
 }
 
-// headForms are the forms of a head table. Such a form is a kind and the labels with certain keys. Therefore it stands
-// for all label sets of the snapshot that differ only in labels with other keys, which may be several hundred thousand.
+// headForms are the forms of a head table. A form is a kind and the labels with certain keys. Label sets of the
+// snapshot that differ only in labels with other keys have the same form. A snapshot may have several hundred thousand
+// label sets.
 type headForms struct {
 	base         *snapshot
 	keysByLength [][]string // the keys of the labels, by their length in bytes
@@ -89,10 +88,9 @@ type headForms struct {
 	textBuffer      []byte // reused memory for the text of a form
 }
 
-// readHeadForms reads the label sets of the snapshot. A label set is the kind and the labels that several entries have
-// in common. The result contains each label set with only the labels whose keys are in the list keys, and label sets
-// that are then equal are combined into one form. readHeadForms reads the label sets one after another, and does not
-// keep them in memory. If a label set cannot be read, it records the error.
+// readHeadForms returns the forms of the snapshot's label sets. A label set is a kind and labels that several entries
+// have in common. Its form contains only the labels whose keys are in the list keys, so several label sets may have the
+// same form. readHeadForms does not keep the label sets in memory. If a label set cannot be read, it records the error.
 func (s *snapshot) readHeadForms(keys []string) *headForms {
 	f := &headForms{base: s, formsByText: map[string]uint32{}}
 	for _, key := range keys {
@@ -108,9 +106,8 @@ func (s *snapshot) readHeadForms(keys []string) *headForms {
 	return f
 }
 
-// addLabelSet adds the next label set of the snapshot. The argument text is the encoded label set. The form of a label
-// set consists of its kind and of the labels whose keys f contains. Label sets that differ only in other labels have
-// the same form. addLabelSet records the number of the form for the label set, and adds the form if it is new. If the
+// addLabelSet adds the next label set of the snapshot, which text encodes. It records the number of the label set's
+// form, and adds the form if it is new. The form consists of the kind and of the labels whose keys f contains. If the
 // text cannot be decoded, addLabelSet records errUnusableSnapshot.
 func (f *headForms) addLabelSet(text []byte) {
 	f.textBuffer = f.textBuffer[:0]
@@ -151,7 +148,7 @@ func (f *headForms) findOrAddForm(text []byte) uint32 {
 	return form
 }
 
-// hasKey reports whether the forms have the labels with this key.
+// hasKey reports whether key is one of the label keys that the forms contain.
 func (f *headForms) hasKey(key []byte) bool {
 	if len(key) >= len(f.keysByLength) {
 		return false
@@ -164,10 +161,10 @@ func (f *headForms) hasKey(key []byte) bool {
 	return false
 }
 
-// eachForm calls fn for each form in the snapshot. A form is a kind of entry together with certain labels that many
-// entries have in common. The argument form is the number of the form. The argument e is an entry that contains only
-// the form's kind and labels. eachForm includes forms that no present entry has. It skips damaged forms. If the labels
-// of a form cannot be decoded, it returns an error.
+// eachForm calls fn for each form. A form is a kind of entry together with certain labels that many entries have in
+// common. The argument form is the number of the form. The argument e is an entry that contains only the form's kind
+// and labels, and that the next call overwrites. Some forms may belong to no present entry. A form without a kind is
+// skipped, because the snapshot is damaged. If the labels of a form cannot be decoded, eachForm returns an error.
 func (f *headForms) eachForm(fn func(form int, e *store.Entry)) error {
 	var e store.Entry
 	for number, text := range f.formTexts {
@@ -186,9 +183,9 @@ func (f *headForms) eachForm(fn func(form int, e *store.Entry)) error {
 	return nil
 }
 
-// formNumberInRow returns the number of the form of the entry in the row with the index row. A form is a combination of
-// a kind and labels. Entries with the same kind and labels have the same form. If the row is damaged, formNumberInRow
-// records an error in f.base and returns the form number of the first label set.
+// formNumberInRow returns the form number of the entry in a snapshot row. A form is a combination of a kind and labels.
+// Entries with the same combination have the same form. If the row is damaged, formNumberInRow records an error in
+// f.base and returns the form number of the first label set.
 func (f *headForms) formNumberInRow(row int) int {
 	number := binary.LittleEndian.Uint32(f.base.tables.Row(sectionEntrySummaries, row))
 	if uint64(number) >= uint64(len(f.formsByLabelSet)) {

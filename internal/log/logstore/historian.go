@@ -66,7 +66,8 @@ func (d *DB) readChangePartIfUsable(
 	return r, v, true, nil
 }
 
-// recordOffset returns the offset of a change's record. The caller must hold logmu.
+// recordOffset returns the offset of a change's record. ok is false if the log does not contain the change. The caller
+// must hold logmu.
 func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
 	if seq > d.lastSnapshotChange {
 		i := seq - d.lastSnapshotChange - 1

@@ -33,7 +33,8 @@ type entryListing struct {
 	bypassesCache        bool     // listing the entries does not add entries or rows to caches
 }
 
-// openListing returns a listing of the entries that a filter may select. The caller must close the listing.
+// openListing returns a listing of the entries that a filter may select. The listing may contain further entries, so
+// the caller must still check each entry with the filter. The caller must close the listing.
 func (d *DB) openListing(ctx context.Context, f store.Filter) (l *entryListing, err error) {
 	err = d.withState(ctx, func(st *state) {
 		p, _ := logpos.DecodePosition(d.recentDeltas.newestPosition)
@@ -245,7 +246,8 @@ func (l *entryListing) eachSnapshotRow() iter.Seq[int] {
 	}
 }
 
-// eachRowWithoutCache yields all rows of the base. It keeps only the pages with the next rows in the cache.
+// eachRowWithoutCache yields the numbers of all rows of the snapshot. It loads the pages of the entry table in small
+// groups, and releases each group after use, so that the pages do not fill the memory.
 func (l *entryListing) eachRowWithoutCache(yield func(int) bool) {
 	const rowsAtOnce = 1 << 14
 	for start := 0; start < l.base.len(); start += rowsAtOnce {
@@ -448,10 +450,10 @@ func (d *DB) Newest(
 			}
 		}
 		total = len(listed)
-		// Snapshot rows are ordered from the newest entry to the oldest. The list of all entries also contains the
-		// entries in listed, which are not in the snapshot. At most len(listed) of these come before the first row of
-		// the page. Therefore at least the first offset-len(listed) rows that match also come before the page. The
-		// variable skipped is the number of these rows. They are only counted.
+		// The page is a part of the list of all matching entries, ordered from the newest to the oldest. The list
+		// contains rows of the snapshot and the entries in listed, which are not in the snapshot. At most len(listed)
+		// of the entries before the page are not in the snapshot, so at least offset-len(listed) rows come before the
+		// page. The variable skipped is the number of these rows. They are only counted.
 		skipped := max(offset-len(listed), 0)
 		selectedRows, found := st.selectVisibleRows(f)
 		for row := range st.snapshotRowsNewestFirst(selectedRows, skipped, min(found, offset+limit)) {

@@ -58,9 +58,9 @@ type DerivedFileKind struct {
 	// is removed.
 	IsValidAfterCompaction func(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool
 
-	// Position returns the last change whose content is in the file. Check is then called with the entries after this
-	// change. ok is false if the file cannot be compared with the log. If Position is nil, Check does not need the
-	// entries.
+	// Position returns the number of the last change whose content is in the file. Check is then called with the
+	// entries as they were directly after this change. ok is false if the file cannot be compared with the log. If
+	// Position is nil, Check does not need the entries.
 	Position func(f CheckedFile) (seq uint64, ok bool)
 
 	// Check returns the problems of the file. If Position returns a change, Check is called while the log is read, at

@@ -254,8 +254,8 @@ func (r *startEntryReader) readInitialEntries(ops []opBeforeStart) error {
 	var ids idset.Set
 	for _, op := range ops {
 		if op.name != "" && !op.precedesAdd {
-			// the start of the compacted log may contain another entry with the same name, so this method could return
-			// the wrong entry
+			// The start of the compacted log may contain another entry with the same name, so this method could return
+			// the wrong entry.
 			return errReadFromStart
 		}
 		ids.Add(op.entryID)

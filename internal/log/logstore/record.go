@@ -590,7 +590,7 @@ func (h *opHead) setNumericField(fieldNumber, v uint64) {
 	}
 }
 
-// decodeBodySource decodes the source in a body.
+// decodeBodySource returns the source in the body of a record, or a zero Source if the body contains no source.
 func decodeBodySource(body []byte) (source store.Source, err error) {
 	err = wire.EachFieldOffsets(body, func(num, from, at, end int) error {
 		if num != recordFieldSource {

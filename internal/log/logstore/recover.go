@@ -143,7 +143,8 @@ func (p *salvagePlan) setHistoryStart(r *wal.Record) {
 	p.chainHashBeforeHistory = r.ChainHash
 }
 
-// addLostRange records that the changes from first to last are lost.
+// addLostRange records that the changes with the numbers first to last are lost. A range that directly follows the last
+// recorded range extends that range.
 func (p *salvagePlan) addLostRange(first, last uint64) {
 	if n := len(p.lostRanges); n > 0 && p.lostRanges[n-1][1]+1 == first {
 		p.lostRanges[n-1][1] = last

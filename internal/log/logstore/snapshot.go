@@ -412,8 +412,9 @@ func (s *snapshot) selectLabelSets(f store.Filter) []bool {
 	return selected
 }
 
-// labelSetNumberAndSize returns the number that identifies the kind and labels of the entry in a row, and the entry's
-// content size in bytes.
+// labelSetNumberAndSize returns two numbers from a row: the number that identifies the entry's kind and labels, and the
+// size of the entry's content in bytes. If the first number does not exist in the snapshot, it records an error and
+// returns 0 instead.
 func (s *snapshot) labelSetNumberAndSize(row int) (number int, size uint32) {
 	r := s.tables.Row(sectionEntrySummaries, row)
 	number = int(binary.LittleEndian.Uint32(r))

@@ -185,9 +185,10 @@ func (d *DB) writeSnapshotIfDue() {
 	}
 }
 
-// renewSnapshot writes a snapshot and makes it the base of the state. Others can use the store in the meantime. If
-// another process has written a newer snapshot, renewSnapshot uses that one. When ctx is done, it ends early and does
-// not wait for other processes. The caller must hold the lock of the checkpointer.
+// renewSnapshot writes a snapshot, and the state then reads entries from this snapshot. Others can use the store in the
+// meantime. If another process has written a newer snapshot than the one in use, renewSnapshot uses it and writes none,
+// provided that it covers enough of the log. When ctx is done, renewSnapshot ends early and does not wait for other
+// processes. The caller must hold the lock of the checkpointer.
 func (d *DB) renewSnapshot(ctx context.Context) error {
 	if d.writeAndUseSnapshot(ctx, func() error { return nil }, useSnapshotIfWorthwhile) == nil {
 		// Do not write a snapshot, because another process has already written a newer snapshot than the one in use.

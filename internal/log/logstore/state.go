@@ -60,8 +60,8 @@ func newState() *state {
 }
 
 // withNewerSnapshot returns a state that contains the same entries as st, but is based on the newer snapshot s. The
-// result keeps in memory only the changes after s. Both states share the map opIDs, so the caller must not change both
-// of them. A change of either state would change both states.
+// result keeps in memory only the changes after s. It shares the map opIDs with st, so only one of the two states may
+// be changed afterwards.
 func (st *state) withNewerSnapshot(s *snapshot) *state {
 	n := newState()
 	n.base, n.hiddenRows = s, newBitmap(s.len())
@@ -334,7 +334,7 @@ func (st *state) putEntry(e *store.Entry) (replacedID uint64) {
 	return replacedID
 }
 
-// removeEntry removes the entry with the ID and name of e.
+// removeEntry removes the entry with the name and the ID of e. It also records that the change seq removed this name.
 func (st *state) removeEntry(e *store.Entry, seq uint64) {
 	if old := st.changedEntriesByName[e.Name]; old != nil {
 		delete(st.changedEntriesByName, e.Name)

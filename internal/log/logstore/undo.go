@@ -132,9 +132,9 @@ func (g *commitBatch) resolveRestoredNameConflicts(
 // faster to search all entries.
 const minOpsForAliasTable = 16
 
-// newNameOwnerFinder returns a function like [commitBatch.findOwner]. The function finds the entry whose name or alias
-// is word, but ignores the entry with the name but. The argument v is the change. If the change has many ops, the
-// function uses a table of names and aliases to be fast.
+// newNameOwnerFinder returns a function that works like [commitBatch.findOwner]: it finds the entry whose name or alias
+// is the first argument, and ignores the entry whose name is the second argument. If the change v has many ops, the
+// function uses a table of aliases, which is faster.
 func (g *commitBatch) newNameOwnerFinder(v *recordBody) func(word, but string) (string, bool) {
 	if len(v.ops) < minOpsForAliasTable {
 		return g.findOwner
@@ -420,9 +420,9 @@ func (d *DB) restoredEntry(ctx context.Context, v *store.Version) store.Entry {
 	return e
 }
 
-// restoreVersion restores the version that the entry had after the change seq. If wantedVersion is not nil, and the
-// present version of the entry is another version, the error is a [store.ConflictError]. If the entry did not exist
-// after the change seq, the error matches [store.ErrNotFound].
+// restoreVersion restores the version that the entry had after the change seq. It returns the number of the new change.
+// If wantedVersion is not nil, and the present version of the entry is another version, the error is a
+// [store.ConflictError]. If the entry did not exist after the change seq, the error matches [store.ErrNotFound].
 func (d *DB) restoreVersion(ctx context.Context, name string, seq uint64, wantedVersion *uint64) (uint64, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err

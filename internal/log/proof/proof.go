@@ -171,8 +171,9 @@ func ParseSignedLogHeads(text []byte, publicKey string) (heads []SignedLogHead, 
 	}
 }
 
-// LastSeqAndEnd returns the change number in the last signed head of a file, whoever signed the head. It also returns
-// the offset at which the last complete line ends. An interrupted write may have left bytes after this offset.
+// LastSeqAndEnd returns the change number in the last signed head of a file, whoever signed the head, or 0 if the file
+// contains no signed head. It also returns the offset at which the last complete line ends. An interrupted write may
+// have left bytes after this offset.
 func LastSeqAndEnd(text []byte) (seq uint64, endOffset int) {
 	endOffset = bytes.LastIndexByte(text, '\n') + 1
 	lines := strings.Split(string(text[:endOffset]), "\n")

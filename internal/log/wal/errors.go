@@ -78,8 +78,8 @@ type sentinelError struct{ matchedError, err error }
 func (r *sentinelError) Error() string   { return r.err.Error() }
 func (r *sentinelError) Unwrap() []error { return []error{r.matchedError, r.err} }
 
-// asDiskFullError returns err so that it matches ErrFull, if err says that the disk is full or that the file must not
-// grow.
+// asDiskFullError wraps an error that says that the disk is full, or that the file must not grow. The result then
+// matches ErrFull. It returns other errors unchanged.
 func asDiskFullError(err error) error {
 	if vfs.IsFull(err) || errors.Is(err, io.ErrShortWrite) {
 		return &sentinelError{ErrFull, err}

@@ -107,8 +107,8 @@ var reverseCRCTable = func() (places [256]byte) {
 	return places
 }()
 
-// eachRecordMagic calls fn with each offset, beginning at startOffset, that contains the fixed bytes with which every
-// record begins. It stops when fn returns false.
+// eachRecordMagic calls fn with each offset at or after startOffset that contains the fixed bytes with which every
+// record begins (recordMagic). size is the size of the file. It stops when fn returns false.
 func eachRecordMagic(f io.ReaderAt, startOffset, size int64, fn func(offset int64) bool) error {
 	buf := make([]byte, 0, max(0, min(readChunkBytes, size-startOffset)))
 	for startOffset < size {

@@ -16,7 +16,7 @@ import (
 // LockFileContent is the content of a log's lock file. It may be outdated, or belong to a file that was replaced.
 type LockFileContent struct {
 	LockHolder        // the process that holds the lock, or that held it last
-	LogID      string // identity of the log in hex (see [Header].LogID)
+	LogID      string // identity of the log in hex (see [Header].ID)
 	DurableSeq uint64 // highest sequence number that was known to be on stable storage
 	// A sync of the log has failed, or a process was interrupted while it replaced the log's file. The next writer
 	// must copy the log to a new file.

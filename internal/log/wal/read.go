@@ -138,9 +138,9 @@ func (l *Log) tryReadRecords(fn func(r *Record) error) error {
 	}
 }
 
-// checkFreeSpaceIsZero checks that all bytes after the last record are zeros. It does so once for each opened file.
-// tail contains the bytes after the last record that were already read, and offset is the file offset at which they
-// end.
+// checkFreeSpaceIsZero returns a *recordDamage if the file contains bytes after the last record that are not zeros. It
+// checks each opened file only once. tail contains the bytes after the last record that were already read, offset is
+// the file offset at which they end, and atEOF says that the file ends there.
 func (l *Log) checkFreeSpaceIsZero(tail []byte, offset int64, atEOF bool) error {
 	if l.isFreeSpaceChecked {
 		return nil
@@ -270,9 +270,9 @@ func (l *Log) isNextRecord(r *Record) bool {
 		r.ChainHash == ComputeChainHash(l.lastChainHash, r.Seq, r.TimeUnixNano, r.Type, digest)
 }
 
-// scanRecords calls fn for each valid record of the file that does not begin before an offset. The argument "from" is
-// this offset. Data that are not a valid record are skipped. If fn returns false, scanRecords stops. The body of the
-// record r may be used only until fn returns.
+// scanRecords calls fn for each valid record of the file that begins at the offset from or later. It skips data that
+// are not a valid record. If fn returns false, scanRecords stops. The body of the record r may be used only until fn
+// returns.
 func (l *Log) scanRecords(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
 	var room []byte // reused memory for records

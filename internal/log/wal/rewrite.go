@@ -308,8 +308,9 @@ func (l *Log) removeRewriteFiles(keepPrefix string) {
 }
 
 // isRewriteFile reports whether a file in the log's directory was created by a rewrite of the log. The argument name is
-// the file's name. A rewrite's new log is named after the old log, followed by 12 hexadecimal digits and "tmp", with a
-// period before each of them. A file that belongs to the new log has the same name, followed by a period and a suffix.
+// the file's name. A rewrite of the log "memory" creates a file with a name such as "memory.0a1b2c3d4e5f.tmp", with 12
+// random hexadecimal digits. A file that belongs to the new log has this name and a suffix, for example
+// "memory.0a1b2c3d4e5f.tmp.snap".
 func (l *Log) isRewriteFile(name string) bool {
 	rest, ok := strings.CutPrefix(name, path.Base(l.name)+".")
 	if !ok {
@@ -335,8 +336,9 @@ func writeZeros(f vfs.File, from, to int64) error {
 	return nil
 }
 
-// rewriteAfterSyncError writes the log and the records in buf to a new file, which replaces the file whose sync has
-// failed.
+// rewriteAfterSyncError writes the log and the encoded records in buf to a new file, which replaces the file whose sync
+// has failed with the error cause. It removes files of interrupted rewrites, but keeps the file keepName, unless
+// keepName is "". If it fails, the log refuses further appends, and the error matches [ErrUnknownDurability].
 func (l *Log) rewriteAfterSyncError(buf []byte, keepName string, cause error) error {
 	err := l.rewriteFile(&l.header, keepName, func(w *Rewriter) error {
 		if err := w.copyFrom(l.file, HeaderSize, l.endOffset); err != nil {

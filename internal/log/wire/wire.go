@@ -153,5 +153,5 @@ func AppendBytesField(b []byte, fieldNumber int, v []byte) []byte {
 // values, and thus short varints.
 func EncodeZigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 
-// DecodeZigzag decodes the result of Zigzag.
+// DecodeZigzag decodes the result of EncodeZigzag.
 func DecodeZigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
