@@ -125,12 +125,11 @@ func (e *earlierEntries) readItem(id uint64) ranking.Item {
 	return x
 }
 
-// readUnchangedItem returns the entry with this ID as it was right after change number seq. It is used by a view that
-// shows the memory as it was after change seq. The caller must know that the entry did not change between change seq
-// and the creation of this view. The entry may have changed after the creation. In this case, readItem returns a
-// version that is newer than seq, so readUnchangedItem reads the old version from the log. The table initialEntryRows
-// contains the old version's number and its offset in the log. readUnchangedItem returns nil if the table does not
-// contain the entry or the old version cannot be read.
+// readUnchangedItem returns the entry with this ID as it was right after change number seq, for a view of the memory at
+// that time. The entry must not have changed between change seq and the creation of the view. If it has changed later,
+// its current version is newer than seq. readUnchangedItem then reads from the log the version that the table
+// initialEntryRows lists for the entry. It returns nil if the table does not contain the entry or the version cannot be
+// read.
 func (s *searcher) readUnchangedItem(id, seq uint64) ranking.Item {
 	if x, ok := s.readItem(id).(*rankedEntryItem); ok && x.entry.Version <= seq {
 		return x

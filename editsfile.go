@@ -26,8 +26,8 @@ func newDisposableFileKind(suffix string) logstore.DerivedFileKind {
 	}
 }
 
-// neverValidAfterCompaction is the function StaysValid of [logstore.DerivedFileKind] for files that every compaction
-// deletes.
+// neverValidAfterCompaction is the function IsValidAfterCompaction of [logstore.DerivedFileKind] for files that every
+// compaction deletes. It returns false.
 func neverValidAfterCompaction(vfs.File, uint64, func(id, version uint64) bool) bool { return false }
 
 // EditsFile is the file that package agentedit reads and writes. The file is stored next to the log of a memory. The

@@ -198,7 +198,7 @@ func (r entryRows) id(i int) uint64       { return binary.LittleEndian.Uint64(r.
 func (r entryRows) version(i int) uint64  { return binary.LittleEndian.Uint64(r.row(i)[8:]) }
 func (r entryRows) logOffset(i int) int64 { return int64(binary.LittleEndian.Uint64(r.row(i)[16:])) }
 
-// Version returns the ID and version of an entry. It implements the interface for
+// Version returns the ID and the version of the entry in row i. It implements the interface for
 // [logstore.DB.UpdateVersionOffsets].
 func (r entryRows) Version(i int) (id, version uint64) { return r.id(i), r.version(i) }
 
@@ -208,7 +208,7 @@ func (r entryRows) SetOffset(i int, offset int64) {
 	binary.LittleEndian.PutUint64(r.inMemoryRows[indexRowSize*i+16:], uint64(offset))
 }
 
-// append appends an entry to rows in memory. Its ID must be the largest.
+// append returns the rows in memory, followed by a row for an entry. The entry's ID must be larger than all IDs in r.
 func (r entryRows) append(id, version uint64, offset int64) entryRows {
 	le := binary.LittleEndian
 	return entryRows{
@@ -216,10 +216,10 @@ func (r entryRows) append(id, version uint64, offset int64) entryRows {
 	}
 }
 
-// find returns the row with this ID.
+// find returns the number of the row with this ID. If there is no such row, found is false.
 func (r entryRows) find(id uint64) (i int, found bool) { return pagefile.FindKey(r.Len(), id, r.id) }
 
-// err returns the first error of reading a row.
+// err returns the first error that occurred when a row was read, or nil.
 func (r entryRows) err() error {
 	if r.file == nil {
 		return nil

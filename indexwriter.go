@@ -39,7 +39,7 @@ func saveIndex(ctx context.Context, d *logstore.DB, f *immutableIndexState) erro
 }
 
 // newIndexFileHeader returns the header of an index file. The header records the ranking, the log position and the next
-// entry ID. The caller must set the header's field named entries.
+// entry ID. The caller must set the header's field entryCount.
 func newIndexFileHeader(rankingName string, logState logstore.LogState) indexFileHeader {
 	return indexFileHeader{rankingName: rankingName, position: logState.Position, nextID: logState.NextEntryID}
 }

@@ -67,8 +67,9 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 }
 
 // saveIndexIfStale writes the index file if too many entries of the memory's index are missing in the file. The limit
-// is missingEntriesLimit(n), in which n is the number of entries in the index. If the process has only scanned the
-// entries, saveIndexIfStale creates an empty index file. The empty file tells the next process to build an index.
+// is missingEntriesLimit(n), in which n is the number of entries in the index. If the process has no index, and has
+// answered a query by reading all entries, saveIndexIfStale creates an empty index file. The empty file tells the next
+// process to build an index.
 func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, missingEntriesLimit func(n int) int) error {
 	if !m.opts.writesDerivedFiles() {
 		return nil

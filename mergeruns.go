@@ -79,8 +79,9 @@ func (m *Memory) checkStoreUnchanged(storeResetCount int) error {
 	return nil
 }
 
-// finishIndexFile writes the index file's beginning: page 0 and the table of entries. The index snapshot, which follows
-// these, has already been written.
+// finishIndexFile sets the header h and writes the index file's beginning: page 0 and the table of entries. The index
+// snapshot, which follows the table in the file, has already been written. If the store has changed since the index was
+// built (see checkStoreUnchanged), finishIndexFile writes nothing and returns an error.
 func (m *Memory) finishIndexFile(
 	ctx context.Context,
 	s *searcher,

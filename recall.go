@@ -142,7 +142,7 @@ func (v *rankedView) addExplanations(ctx context.Context, hits []Hit, q Query, p
 const hitsPerRanking = 100
 
 // fuseWithSecondRanking combines the hits with the results of q.Second, another ranking such as vectors. It returns the
-// best combined hits first.
+// best combined hits first. If q.Second cannot rank entries and returns nil, the hits stay unchanged.
 func (v *rankedView) fuseWithSecondRanking(ctx context.Context, q Query, p *ranking.Plan, hits []Hit) []Hit {
 	second := q.Second.Rank(ctx, q.Text, hitsPerRanking, queryEntries{v, p})
 	if second == nil {
@@ -170,7 +170,7 @@ func itemEntries(items []ranking.Item) []Entry {
 	return es
 }
 
-// View calls fn with the current entries, which fn must not use after it has returned.
+// View calls fn with the current entries. The function fn must not use the argument all after it has returned.
 func (m *Memory) View(ctx context.Context, fn func(all Entries)) error {
 	for v, err := range m.views(ctx, Query{}) {
 		if err != nil {

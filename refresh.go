@@ -136,9 +136,8 @@ func minChangesToTakeOver(n int) int { return 256 + n/128 }
 // store. If it returns true, the caller must not apply ds, because the new searcher contains all of these changes.
 //
 // takeOverIndexFile returns false, and changes nothing, if the file contains too few of the changes, is damaged, or
-// cannot be used.
-// The caller must hold m.applyMu, so that no other changes are applied during the call. Queries that still use the old
-// searcher fail and are repeated.
+// cannot be used. The caller must hold m.applyMu, so that no other changes are applied during the call. Queries that
+// still use the old searcher fail and are repeated.
 func (m *Memory) takeOverIndexFile(ctx context.Context, old *searcher, ds []analyzedChange) bool {
 	d, isLog := m.store.(*logstore.DB)
 	// An index file contains one ranking. With several rankings, continue with the index in memory.

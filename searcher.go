@@ -181,10 +181,10 @@ func (s *searcher) removeLowerStoreEntries(ctx context.Context) error {
 // most one changed entry for every 64 documents is read. If more entries changed, reading all postings is faster.
 const documentsPerOldEntryRead = 64
 
-// analyzeOldEntries returns, for each change, the document that the index x contains for the entry at present, so that
-// the index can remove it. The document is nil if x can remove it without knowing the words, or if the log no longer
-// has that version of the entry. If there are many changes, all documents are nil, because reading the entries would
-// cost too much.
+// analyzeOldEntries returns a list with an element for each change: the document that the index x now contains for the
+// changed entry. The index needs this document to remove the entry's old words. The element is nil if x can remove the
+// words without it, or if the log no longer has that version of the entry. If there are many changes, all elements are
+// nil, because reading the entries would take too long.
 func (s *searcher) analyzeOldEntries(
 	ctx context.Context,
 	r *ranking.Scorer,

@@ -88,11 +88,12 @@ func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedV
 	}
 }
 
-// visitQueryViewsAtChange calls the argument use, a function, with a view of the memory as it was after the change
-// q.AsOf. The view is made from the current index if possible. Otherwise it is made from the entries of that time. An
-// answer from an index view may be wrong if the index cannot be read or lacks terms of the query. In the first case,
-// the function is called again with a view made from the entries. In the second case, it is called again with a view in
-// which it may look up all terms. The function returns false to stop.
+// visitQueryViewsAtChange calls the function use with a view of the memory as it was after the change q.AsOf. It makes
+// the view from the current index if possible, and otherwise from the entries of that time. The function use returns
+// false to stop.
+//
+// If the index could not be read, use is called again with a view made from the entries. If the view from the index
+// lacked terms of the query, use is called again with a view in which it may look up all terms.
 func (m *Memory) visitQueryViewsAtChange(
 	ctx context.Context,
 	q Query,
