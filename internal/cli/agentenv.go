@@ -29,8 +29,9 @@ var agentVars = []struct{ client, name, session string }{
 // $OXBOW_AGENT is set as well, the value has the form CLIENT/SESSION and also names the client.
 const sessionIDVariable = "OXBOW_SESSION"
 
-// detectAgent returns the variable that shows that an agent started oxbow, and the known facts about the agent's
-// session. The variable is "" if a person started oxbow.
+// detectAgent finds out from the environment variables whether an agent started oxbow. It returns the name of the
+// variable that shows this, and what is known about the agent's session: the client, the session ID and the working
+// directory. The name is "" if a person started oxbow.
 func (e *Env) detectAgent() (variable string, c session.Caller) {
 	for _, v := range agentVars {
 		if e.Getenv(v.name) == "" {

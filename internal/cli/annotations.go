@@ -17,10 +17,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// openAnnotationsOfFile opens the annotations of the repository that contains a file. fileArg is the file's path, which
-// line numbers may follow: FILE[:A[-B]]. If the file is in a submodule, for example, its repository is not the
-// repository of the working directory. If the directory of the file belongs to no repository, or if its annotations
-// cannot be opened, openAnnotationsOfFile opens the annotations of the working directory.
+// openAnnotationsOfFile opens the annotations of the repository that contains a file. The argument fileArg has the form
+// FILE, FILE:A or FILE:A-B, in which A and B are line numbers. The repository of the file may differ from the
+// repository of the working directory, for example if the file is in a submodule.
+//
+// If the directory of the file belongs to no repository and has no annotations, or if its annotations cannot be opened,
+// openAnnotationsOfFile opens the annotations of the working directory. The caller must close the result.
 func (finder *homeFinder) openAnnotationsOfFile(ctx context.Context, fileArg string) (*annotate.Store, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil {
@@ -107,7 +109,8 @@ func runVerbOnFile[In, Out any](
 	return out, addFileHint(asUsageError(err))
 }
 
-// addFileHint adds a hint to an error about a file that cannot be read.
+// addFileHint adds a hint to an error about a file that cannot be read. The hint says what to do instead. It returns
+// any other error unchanged.
 func addFileHint(err error) error {
 	switch {
 	case err == nil:
@@ -133,7 +136,9 @@ var lineRangePattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`) },
 )
 
-// parseCodeLocation parses FILE[:A[-B]], in which A and B are line numbers.
+// parseCodeLocation parses an argument of the form FILE, FILE:A or FILE:A-B, in which A and B are line numbers. FILE is
+// an absolute path, or relative to the working directory. The working tree of the store b must contain it. If a file
+// has the whole argument as its name, such as "a:12", the argument is read as a name without line numbers.
 func (env *environment) parseCodeLocation(b *annotate.Store, arg string) (codeLocation, error) {
 	if err := verb.CheckText("FILE", arg); err != nil {
 		return codeLocation{}, asUsageError(err)

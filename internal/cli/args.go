@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// wrapArgumentChecks prepares the argument checks of all commands below c. Before the command line was parsed, a
-// prefix was added to arguments such as -tag:draft, so that they were not read as flags. The checks remove this prefix
-// before the command runs. If the number of arguments is wrong, the error is a usage error. A command without
-// subcommands and arguments refuses all arguments.
+// wrapArgumentChecks wraps the argument check (the field Args) of each command below c. The new check first removes the
+// prefix nonFlagArgPrefix from the arguments, which markNonFlagArgs has added. Then it calls the old check. If the old
+// check fails, the new check returns a usage error. A command without subcommands, and without arguments in its usage
+// line, gets a check that accepts no arguments.
 func wrapArgumentChecks(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		wrapArgumentChecks(sub)
@@ -27,8 +27,8 @@ func wrapArgumentChecks(c *cobra.Command) {
 		}
 		check := sub.Args
 		sub.Args = func(cmd *cobra.Command, args []string) error {
-			// removeArgumentPrefixes changes the elements of the slice, so that RunE, which receives the same slice,
-			// sees no marks.
+			// RunE receives the same slice. removeArgumentPrefixes changes its elements, so that RunE gets the
+			// arguments without the prefix.
 			removeArgumentPrefixes(args)
 			if check == nil {
 				return nil
@@ -74,9 +74,11 @@ var recallExclusionPattern = sync.OnceValue(
 // argument of a process.
 const nonFlagArgPrefix = "\x00"
 
-// markNonFlagArgs marks arguments that begin with a minus sign but are not flags, so that the flag parser does not read
-// them as flags. It marks negated filter terms and, after the command recall, also excluded words. It marks no argument
-// after an argument "--". After parsing, removeArgumentPrefixes and checkFlagValues remove the marks.
+// markNonFlagArgs returns a copy of the arguments of the program. It puts the prefix nonFlagArgPrefix before each
+// argument that begins with a minus sign but is not a flag. Therefore the flag parser does not read such an argument as
+// a flag. These arguments are negated filter terms such as -tag:draft and, after the command recall, excluded words
+// such as -deploy. Arguments after "--" are not changed. When the flags were parsed, removeArgumentPrefixes and
+// checkFlagValues remove the prefix.
 func markNonFlagArgs(args []string) []string {
 	marked := make([]string, len(args))
 	for i, arg := range args {
@@ -101,13 +103,12 @@ func removeArgumentPrefixes(args []string) []string {
 	return args
 }
 
-// checkFlagValues checks the values of the command's flags. It returns an error if a flag has an empty value. An empty
-// value may come from a variable that a script did not set. The command would then run without the limit or the key,
-// for example, that the caller wanted.
+// checkFlagValues returns an error if a flag of the command has an empty value. The value may come from a variable that
+// a script did not set. Without the check, the command would run as if the flag had not been given, for example without
+// a limit.
 //
-// checkFlagValues also removes nonFlagArgPrefix from the values. Oxbow puts this mark before arguments such as
-// -tag:draft, so that they are not read as flags. Such an argument may be the value of a flag, as in --content
-// -tag:draft.
+// checkFlagValues also removes the prefix nonFlagArgPrefix from the values. markNonFlagArgs adds this prefix to
+// arguments such as -tag:draft, and such an argument may be the value of a flag, as in --content -tag:draft.
 func checkFlagValues(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}

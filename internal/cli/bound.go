@@ -98,9 +98,9 @@ func (finder *homeFinder) documentRefusalFunc(
 	return func(path string) string { return finder.host().TrustList.DocumentRefusalReason(home, path) }, false, err
 }
 
-// boundProfileName returns the name of the profile to which the run is bound, or "". The flag --profile or
-// $OXBOW_PROFILE names the profile. Two different names are an error, so that an agent cannot replace the profile in
-// its environment.
+// boundProfileName returns the name of the profile that restricts this run, or "" if no profile does. The flag
+// --profile or the variable $OXBOW_PROFILE names the profile. If they name two different profiles, boundProfileName
+// returns an error. Therefore an agent cannot use a profile other than the profile in its environment.
 func (mem *lazyMemory) boundProfileName() (string, error) {
 	env := mem.env.Getenv("OXBOW_PROFILE")
 	namesBoth := mem.profileFlag != "" && env != ""
@@ -118,8 +118,8 @@ func (mem *lazyMemory) boundProfileName() (string, error) {
 	return mem.profileFlag, nil
 }
 
-// boundProfile returns the profile to which the run is bound, or nil. It reads the profile only once, so that a later
-// edit does not affect a running server.
+// boundProfile returns the profile that restricts this run, or nil if no profile does. It reads the profile only once,
+// so that a later edit of the profile does not affect a running server.
 func (mem *lazyMemory) boundProfile() (*profile.Resolved, error) {
 	name, err := mem.boundProfileName()
 	if err != nil {
@@ -185,7 +185,8 @@ func (mem *lazyMemory) checkProfileAllowsCommand(cmd *cobra.Command) error {
 	return mem.refuseIfProfileApplies(command)
 }
 
-// refuseIfProfileApplies returns an error if a profile binds the run. The command needs the whole memory.
+// refuseIfProfileApplies returns an error if a profile restricts this run. It is called for a command that needs the
+// whole memory. The argument command is the name of this command.
 func (mem *lazyMemory) refuseIfProfileApplies(command string) error {
 	name, err := mem.boundProfileName()
 	if err != nil || name == "" {

@@ -45,10 +45,11 @@ const maxCompletions = 200
 // far. After an error it returns nothing, because a shell cannot show errors during completion.
 type completionSource func(ctx context.Context, start string) []string
 
-// completeFirstArgs returns a completion function for the first n arguments of a command. The function returns at most
-// maxCompletions words from the argument source that begin with the typed text. If one of the words that begin with
-// this text ends in a colon, the shell adds no space after a completed word, so that the person can continue to type
-// after the colon.
+// completeFirstArgs returns a function that completes the first n arguments of a command. The function returns the
+// words from source that begin with the typed text, at most maxCompletions. Further arguments get no completions.
+//
+// Some words end in a colon, such as tag: in a filter term. If there is such a word, the shell adds no space after the
+// completed word, so that the person can type a value after the colon.
 func completeFirstArgs(n int, source completionSource) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		then := cobra.ShellCompDirectiveNoFileComp

@@ -49,10 +49,12 @@ command that is bound to a profile takes only handoffs with this profile.`,
 	}, func(ctx context.Context, in contextIn, _ []string) error { return mem.printModelContext(ctx, in) })
 }
 
-// printModelContext prints the context for a model. With the flag --handoff, the context contains the newest open
-// handoff, if there is one. Otherwise it contains the entries that the profile selects. If another program's layout was
-// found in the home and the home is not bound to a profile, printModelContext prints the context that this layout
-// defines.
+// printModelContext prints the context for a model. What it prints depends on the home and the flags:
+//
+//   - If the home has the layout of another memory system, and no profile restricts the run, it prints the context that
+//     this system would show.
+//   - If the flag --handoff is set and a handoff is open, it takes and prints the newest open handoff.
+//   - Otherwise it prints the entries that the profile selects.
 func (mem *lazyMemory) printModelContext(ctx context.Context, in contextIn) error {
 	bound, err := mem.boundProfileName()
 	if err != nil {
@@ -85,8 +87,8 @@ func (mem *lazyMemory) printModelContext(ctx context.Context, in contextIn) erro
 	)
 }
 
-// printSessionContext prints the text for the start of a session that continues the work of a handoff. If no handoff is
-// open, it prints the entries that the profile selects.
+// printSessionContext prints the text for the start of a session. If a handoff is open, printSessionContext takes the
+// handoff and prints its text. Otherwise it prints the entries that the profile selects.
 func (mem *lazyMemory) printSessionContext(ctx context.Context, in profiles.OpenSessionIn) (err error) {
 	in.Project, err = mem.env.resolveProject(in.Project)
 	if err != nil {
@@ -168,9 +170,9 @@ func (mem *lazyMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 	return nil
 }
 
-// sessionStarter returns a function that starts a session in the home h. The function returns the context, the text
-// that an agent reads at the start of the session. The session takes over the open handoff, a note with which an
-// earlier session passed on its work. The context also contains the texts of the skills that the handoff names.
+// sessionStarter returns a function that starts a session in the home h and returns the session's context. The context
+// is the text that an agent reads at the start of the session. It includes the texts of the skills that an open handoff
+// names.
 func (mem *lazyMemory) sessionStarter(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
 	return func(ctx context.Context, r layout.Request) (prompt.Context, error) {
 		l, err := mem.newLoader()

@@ -13,11 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// prepareDaemonHome prepares the home of a daemon, which is a server whose memories are not in store files. It returns
-// an error if the home or a setting cannot be used by a daemon. A flag or a variable must name the home, because a
-// machine may have several. If the home is valid, prepareDaemonHome creates its directory. It prints a warning if the
-// home contains a store file, because the daemon does not serve this file. It does nothing if this program is not a
-// daemon.
+// prepareDaemonHome checks the home of a daemon and creates its directory. A daemon is a server whose memories are not
+// in store files. It returns an error if neither the flag --home nor the variable $OXBOW_HOME names the home, or if a
+// variable is set that is only for memories in files. If the home contains a store file, it prints a warning, because
+// the daemon does not serve this file. If this program is not a daemon, prepareDaemonHome does nothing.
 func (mem *lazyMemory) prepareDaemonHome() error {
 	if mem.daemonMemories == nil {
 		return nil

@@ -26,9 +26,9 @@ func (mem *lazyMemory) enableFolderSync() {
 }
 
 // homeOfSyncedFolders returns the home whose registered folders this run keeps synchronized with the memory. It returns
-// "" if no folders must be synchronized. This is so if the home does not belong to the person, has no registered
-// folders, has a different layout than oxbow's own, or cannot be written. The folders of a home that is not trusted are
-// not synchronized, because somebody else may have registered the folders.
+// "" if this run must not synchronize folders, or if no folders are registered. A run synchronizes only the folders of
+// a home that belongs to the person, is trusted, has oxbow's own layout, and can be written. In a home that is not
+// trusted, somebody else may have registered the folders.
 func (mem *lazyMemory) homeOfSyncedFolders() string {
 	isPersonsHome := mem.finder.openStore == nil && !mem.isTenantHome && !mem.isDemoSample
 	if !isPersonsHome {

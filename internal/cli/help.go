@@ -121,9 +121,9 @@ func (env *environment) helpParagraphs(c *cobra.Command) (all []string) {
 	return all
 }
 
-// splitParagraphs divides paragraphs into two texts. Each paragraph begins with an empty line, except that the second
-// text (rest) begins directly. The first text (first) contains as many paragraphs as fit into the number of rows, but
-// at least one. The second text contains the remaining paragraphs.
+// splitParagraphs joins paragraphs to two texts. The text first contains as many paragraphs as fit into the given
+// number of rows, but at least one. The text rest contains the remaining paragraphs, or is "". In both texts, an empty
+// line separates the paragraphs. The text first also begins with an empty line.
 func splitParagraphs(paragraphs []string, rows int) (first, rest string) {
 	for i, p := range paragraphs {
 		p = "\n" + p

@@ -90,10 +90,10 @@ const dataDirHomeReason = "your data directory"
 
 // findHomeAndReason returns the home, and a phrase that names the rule by which the home was chosen.
 //
-// If the home was not found from the working directory, findHomeAndReason also starts the list of trusted homes if the
-// list is missing. Homes that exist when the list starts are trusted, because an earlier version of oxbow may have
-// created them. Therefore the list must start early. Otherwise it might start when a person has just unpacked an
-// archive that contains somebody else's home, and this home would be trusted.
+// If the home was not found from the working directory, findHomeAndReason also creates the user's list of trusted
+// homes, unless the list exists. The list should be created early for this reason: homes that exist at this time are
+// trusted, because an earlier version of oxbow may have created them. If the list was created later, a person might
+// have unpacked an archive with somebody else's home before, and this home would be trusted.
 func (finder *homeFinder) findHomeAndReason() (dir, choiceReason string, err error) {
 	dir, choiceReason, err = finder.chooseHome()
 	if err == nil && choiceReason != nearestHomeReason {
@@ -163,9 +163,11 @@ func (finder *homeFinder) nearestHome(dir string) (string, error) {
 	}
 }
 
-// findUsableHome returns the path of the home that is directly inside dir. It returns "" if dir contains no home. It
-// also returns "" and prints a warning if the home is not trusted. If a home is found, findUsableHome caches it for the
-// directory workingDir.
+// findUsableHome returns the path of the directory .oxbow inside dir, if it can be used as a home. It caches the result
+// for the start directory workingDir. A home that is not trusted is returned, too, and is then only read.
+//
+// findUsableHome returns "" if dir has no such directory. If the directory exists but its content shows that it is not
+// a usable home, findUsableHome prints a warning and returns "".
 func (finder *homeFinder) findUsableHome(workingDir, dir string) (string, error) {
 	h := filepath.Join(dir, homeDirName)
 	if !isDir(h) || !trust.MayDirBeHome(h) {
@@ -189,9 +191,11 @@ func (finder *homeFinder) findUsableHome(workingDir, dir string) (string, error)
 	return h, nil
 }
 
-// cacheHome caches the home that was found from the directory dir, and the argument verdict, which says whether the
-// home is trusted. If the home is not in the record of trusted homes but belongs to the user, cacheHome adds it. If the
-// home belongs to somebody else, cacheHome prints a warning, unless skipsUntrustedHomeWarning is set.
+// cacheHome caches the home that was found from the directory dir. The argument home is "" if no home was found. The
+// argument verdict says whether the home belongs to the user.
+//
+// If the home belongs to the user but is not in the user's record of own homes, cacheHome adds it to the record. If
+// nothing shows that the home belongs to the user, cacheHome prints a warning, unless skipsUntrustedHomeWarning is set.
 func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, verdict trust.OwnershipVerdict) {
 	if finder.homeByStartDir == nil {
 		finder.homeByStartDir = map[string]string{}
@@ -294,8 +298,11 @@ func (env *environment) configDir() string {
 	return env.userOxbowDir("AppData", "Roaming", "XDG_CONFIG_HOME", ".config")
 }
 
-// userOxbowDir returns a directory of the user for oxbow's files. It follows the XDG base directory specification, or
-// the conventions of macOS and Windows. It returns "" if the directory is not known.
+// userOxbowDir returns the directory oxbow inside a standard directory of the user. On Windows, the standard directory
+// is the value of the variable windowsVar, or else the subdirectory windowsDir of AppData. On macOS, it is
+// Library/Application Support. On other systems, it is the value of the variable xdgVar, or else the subdirectory
+// xdgDir of the user's home directory, as in the XDG base directory specification. If the user's home directory is
+// needed and not known, userOxbowDir returns "".
 func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir string) string {
 	user := env.userHomeDir()
 	switch env.GOOS {
@@ -318,13 +325,12 @@ func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir stri
 	return filepath.Join(user, filepath.FromSlash(xdgDir), "oxbow")
 }
 
-// homeForClientConfig returns the home (the directory of the memory) that must be written into the configuration of
-// clients. It returns "" if a client finds the home without this configuration. The argument choiceReason describes how
-// oxbow chose the home.
+// homeForClientConfig returns the home that must be written into the configuration of clients. It returns "" if a
+// client finds the home without this. The argument choiceReason is the rule by which oxbow chose the home.
 //
-// A client finds the home itself in two cases. In the first case, the home is the nearest home in the parent
-// directories. In the second case, the home is the home that oxbow uses if the variable XDG_DATA_HOME is not set. A
-// client may run without this variable.
+// A client finds the home itself if the home is the nearest home at or above the working directory. It also finds the
+// home in the user's data directory, if this directory is the same without the variable XDG_DATA_HOME. A client may
+// start oxbow without this variable.
 func (finder *homeFinder) homeForClientConfig(home, choiceReason string) string {
 	if choiceReason == nearestHomeReason {
 		return ""
@@ -356,8 +362,9 @@ func (finder *homeFinder) homeFlagForClients() string {
 	return " --home " + shellQuote(home)
 }
 
-// detectLayout returns the dialect of the home. The flag --dialect or $OXBOW_DIALECT may name the dialect. Otherwise
-// the files in the home show it. The bool is false if the home has oxbow's own layout.
+// detectLayout returns the dialect that describes the layout of the home. The flag --dialect or the variable
+// $OXBOW_DIALECT may name the layout. Otherwise it is detected from the files in the home. The bool is false if the
+// home has oxbow's own layout.
 func (finder *homeFinder) detectLayout() (layout.Dialect, bool, error) {
 	home, err := finder.homePath()
 	if err != nil {
@@ -409,10 +416,11 @@ func (finder *homeFinder) memoryPlace() (verb.Place, error) {
 	return p, err
 }
 
-// describeHomePlace returns a description of the place of a home's memory. The description contains the path of the
-// memory and the reason why oxbow chose this home. The parameter choiceReason is this reason, for example that the home
-// is in the nearest parent directory. If the home was found from the working directory, but is not in a parent
-// directory of it, the description contains mainWorktreeHomeReason instead of choiceReason.
+// describeHomePlace returns a description of the place of a home's memory. It contains the path of the memory, the
+// layout, and the rule by which oxbow chose this home. The argument choiceReason is this rule.
+//
+// If choiceReason is nearestHomeReason, but the home is not at or above the working directory, the home is in the main
+// working tree of a git repository. The description then contains mainWorktreeHomeReason instead.
 func (finder *homeFinder) describeHomePlace(home, choiceReason string) (verb.Place, error) {
 	p := verb.Place{
 		Home:                home,
@@ -438,7 +446,8 @@ func (finder *homeFinder) describeHomePlace(home, choiceReason string) (verb.Pla
 	return p, err
 }
 
-// requireOxbowLayout returns an error if the home has another layout. The command works only with oxbow's own file.
+// requireOxbowLayout returns an error if the home has another layout than oxbow's own. It is called for a command that
+// works only with oxbow's own store file. The argument command is the name of this command, for the error.
 func (finder *homeFinder) requireOxbowLayout(command string) error {
 	d, other, err := finder.detectLayout()
 	if err != nil || !other {
@@ -535,7 +544,8 @@ func (finder *homeFinder) isForeignHome() (bool, error) {
 	return v.Ownership == trust.ForeignHome, err
 }
 
-// trustedHome returns the home, or an error if the home is foreign.
+// trustedHome returns the path of the home. It returns an error if the home is foreign, which means that nothing shows
+// that its memory belongs to the user (see isForeignHome).
 func (finder *homeFinder) trustedHome() (string, error) {
 	home, err := finder.homePath()
 	if err != nil {

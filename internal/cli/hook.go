@@ -138,9 +138,9 @@ func (mem *lazyMemory) handleHook(ctx context.Context, client string) {
 	}
 }
 
-// startReportArchiver starts a process that moves the home's hook reports into the archive, so that the client need not
-// wait for it. If [Env.StartDetached] is nil, this process moves them. If no process can be started, the reports stay
-// in the spool until the next hook, or until a command reads the archive.
+// startReportArchiver moves the home's hook reports from the spool into the archive, in a new process, so that the
+// client need not wait. If [Env.StartDetached] is nil, the present process moves them. If no process can be started,
+// the reports stay in the spool until the next hook, or until a command reads the archive.
 func (mem *lazyMemory) startReportArchiver(ctx context.Context) {
 	if mem.env.StartDetached == nil {
 		mem.archiveSpooledReports(ctx)
@@ -156,10 +156,12 @@ func (mem *lazyMemory) startReportArchiver(ctx context.Context) {
 // drainSpoolFlag is the flag with which startReportArchiver calls "oxbow hook" in the new process.
 const drainSpoolFlag = "drain"
 
-// archiveSpooledReports moves the home's waiting hook reports into the session archive. Then it updates the archive's
-// index and the memories' thresholds for relevant entries, so that the next prompt is answered quickly. It ends after
-// the limit in [HookTimeLimits] even if another process keeps a lock. Otherwise each turn could add another waiting
-// process.
+// archiveSpooledReports moves the home's hook reports from the spool into the session archive. Then it updates the
+// archive's index, and the thresholds that decide which entries match a prompt, so that the next prompt is answered
+// quickly.
+//
+// It takes at most the time SpoolDrain in [HookTimeLimits], even if another process keeps a lock. Otherwise each turn
+// could add another waiting process.
 func (mem *lazyMemory) archiveSpooledReports(ctx context.Context) {
 	// Make no checkpoint when a memory is closed, because this function makes one at its end.
 	mem.skipsCheckpoints = true

@@ -61,8 +61,8 @@ func (mem *lazyMemory) newInjector(home string, e session.Event) contextInjector
 }
 
 // answerHookReport processes a hook report and returns the text to return to the client. It answers the start of a
-// session and a prompt, unless adding context is switched off. For all other reports the result is nil. A report of a
-// compaction or another event is only recorded.
+// session and a prompt, unless this is switched off. For any other report the result is nil. Such a report is only
+// recorded in the session's state file, for example a compaction.
 func (t contextInjector) answerHookReport(ctx context.Context, r hook.CallReport) []byte {
 	switch {
 	case r.AcceptsContext() && t.isInjectionSwitchedOff():
@@ -99,11 +99,14 @@ func (env *environment) isFeatureSwitchedOff(switchFileName, home, dir string) b
 	return injection.FindInjectionOffFile(switchFileName, home, dir, wd) != ""
 }
 
-// answerSessionStart returns the answer to the start of a session, which contains the session's context. The user's
-// hook and the project's hook may both report the same start, but only the first report is answered. If a session is
-// resumed, its conversation still contains the context, so the result is nil. This is not the case if the client has
-// compacted or cleared the conversation. The result is also nil if there is no context, or if oxbow cannot record that
-// it showed the context.
+// answerSessionStart returns the answer to the start of a session. The answer contains the session's context. The
+// result is nil in these cases:
+//
+//   - There is no context.
+//   - The session was resumed, and its conversation still contains the context. (A conversation that was compacted or
+//     cleared does not contain the context any more.)
+//   - The same start was answered before. The user's hook and the project's hook may both report it.
+//   - oxbow cannot record that it showed the context.
 func (t contextInjector) answerSessionStart(ctx context.Context, r hook.CallReport) []byte {
 	state := t.stateFile.ReadState()
 	lost := r.SessionStartReason == "compact" || r.SessionStartReason == "clear"
@@ -164,10 +167,11 @@ func (t contextInjector) prependHandoff(ctx context.Context, startContext, name 
 }
 
 // memoryBlockForSessionStart returns the block of memory that the hook shows to the model at the start of a session.
-// The argument startReason says how the session started. The block is empty if the model has already read it. This is
-// the case after a fork, for example, because a fork contains the original conversation. The block leaves out texts
-// that the client stores together with the session's prompts. If a compaction removed an earlier block, the new block
-// also describes the agent's work before the compaction.
+// The argument startReason says how the session started. The block is empty if the conversation already contains an
+// earlier block, for example after a fork, which copies the original conversation.
+//
+// The block leaves out texts that the client stores together with the session's prompts. If a compaction removed an
+// earlier block, the new block also describes the agent's work before the compaction.
 func (t contextInjector) memoryBlockForSessionStart(
 	ctx context.Context,
 	startReason string,
@@ -196,8 +200,8 @@ func (t contextInjector) memoryBlockForSessionStart(
 	})
 }
 
-// sessionContinuationText returns the information that an agent needs to continue its session, or "" without such
-// information.
+// sessionContinuationText returns a text about the earlier work of a session, which the agent needs to continue the
+// session. The text is made from the archived turns of the session. If there is nothing to tell, the result is "".
 func (mem *lazyMemory) sessionContinuationText(ctx context.Context, client, sessionID string) string {
 	archive, err := mem.archiveOpenerAfterSpoolDrain()(ctx)
 	if err != nil {
@@ -265,8 +269,9 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.CallReport) []
 }
 
 // memoryBlockForEdit returns the block of memory that the hook shows to the model before an edit of the files, such as
-// earlier decisions about these files. If nothing is found, it records in the session's state file that the files were
-// looked up, so that the look-up is not repeated.
+// earlier decisions about these files. The block is empty if nothing is found, or if the session has already looked up
+// all files and the last failure of a call. If nothing is found, memoryBlockForEdit records the files in the session's
+// state file, so that they are not looked up again.
 func (t contextInjector) memoryBlockForEdit(
 	ctx context.Context,
 	state inject.SessionShownTexts,

@@ -216,7 +216,8 @@ func (l nonOxbowLayoutHook) homeContext(ctx context.Context) (prompt.Context, er
 	return h.Context(ctx, layout.Request{})
 }
 
-// openHomeWithProfile opens the home. If a profile binds the run, the home is restricted to it.
+// openHomeWithProfile opens the home. If the run is limited to a profile (profileOfRun), the opened home contains only
+// what the profile selects. If the layout does not support profiles, openHomeWithProfile then returns an error.
 func (l nonOxbowLayoutHook) openHomeWithProfile() (layout.Home, error) {
 	h, err := l.openHome(l.dialect, readWithoutTeamAccess)
 	if err != nil || l.profileOfRun == "" {
@@ -260,8 +261,8 @@ func (l nonOxbowLayoutHook) recallForPrompt(ctx context.Context) string {
 // maxSummaryBytes is the maximum size of a stored summary in bytes.
 const maxSummaryBytes = 64 << 10
 
-// storesSummaryOnEvent reports whether the memory system of the home's layout stores a summary of the session when this
-// event happens.
+// storesSummaryOnEvent reports whether the memory system of the home's layout stores a summary of the session when the
+// event e happens. The result is always false for an event of a sub-agent.
 func (l nonOxbowLayoutHook) storesSummaryOnEvent(e session.Event) bool {
 	if e.SubAgent != "" {
 		return false

@@ -99,11 +99,10 @@ func labelForCommandOutput(v origin.ToolCallVerdict) oxbow.Label {
 
 // judgeCallOrigin determines who may have written the result of the tool call that the hook report r describes.
 //
-// A result may be an answer of oxbow itself that contains session.TaintWarning, the warning about tainted entries.
-// Others may have written parts of a tainted entry. Therefore judgeCallOrigin judges such an answer as text by others,
-// with one exception. If the store in the argument fingerprints already contains fingerprints of the foreign text that
-// the answer repeats, the answer is not judged as text by others, because later repetitions of the foreign text are
-// found by its own fingerprints.
+// The result may be an answer of oxbow itself. If such an answer contains session.TaintWarning, it repeats an entry
+// with text by others, and counts as text by others. There is one exception: if the store fingerprints already contains
+// fingerprints of the repeated text, the answer does not count as text by others, because these fingerprints are
+// sufficient to find later copies of the text.
 func judgeCallOrigin(
 	fingerprints *fingerprint.Store,
 	r *hook.CallReport,

@@ -160,7 +160,8 @@ func openIfPipe(path string) io.Reader {
 	return r
 }
 
-// projectRootOfHome returns the project directory that contains the home as .oxbow. It returns "" for any other home.
+// projectRootOfHome returns the project directory to which the home belongs. This is the directory that contains the
+// home, if the home's own name is .oxbow. For any other home, the result is "".
 func (finder *homeFinder) projectRootOfHome() string {
 	home, err := finder.homePath()
 	if err != nil || filepath.Base(home) != homeDirName {

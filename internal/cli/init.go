@@ -94,10 +94,9 @@ func (mem *lazyMemory) createHomeFiles(ctx context.Context) ([]string, error) {
 	return made, err
 }
 
-// showInitResult prints the result of the command init, and the commands that the person can run next. The text of
-// these commands depends on how this program was started, for example on the flag --home. The argument out does not
-// contain this information, so showInitResult is a method of homeFinder. Other commands print a report that is made
-// from their result alone.
+// showInitResult prints the result of the command init, and the commands that the person can run next. It is a method
+// of homeFinder because the text of these commands depends on how this program was started, for example on the flag
+// --home.
 func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 	if finder.env.isQuiet {
 		return

@@ -84,9 +84,8 @@ func (env *environment) showInjection(out injection.InjectOut) {
 	}
 }
 
-// printInjectOffNotice prints a note if hooks are switched off and therefore show nothing to a model. A variable or a
-// file can switch hooks off. The argument file is the path of the file that switches hooks off, or "" if there is no
-// such file.
+// printInjectOffNotice prints a note if something switches hooks off, so that they show nothing to a model. This may be
+// a variable, or the file at the path in the argument file. The argument is "" if no file switches hooks off.
 func (env *environment) printInjectOffNotice(file string) {
 	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
 		if env.Getenv(name) == "off" {

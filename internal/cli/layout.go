@@ -52,9 +52,9 @@ func compressibleLayoutNames() string {
 	return matchingLayoutNames(func(d layout.Dialect) bool { return d.HasCompressor || d.HasTidier })
 }
 
-// defaultToolSets returns the sets of oxbow's own tools that a server offers by default. The argument d is the layout
-// of the memory directory, and h is the memory directory (home). The result is d.Sets. If d.Sets is empty and the home
-// has no tools of its own, the result is only the core set, which contains oxbow's basic tools.
+// defaultToolSets returns the sets of oxbow's own tools that a server offers by default, if the home h has the layout d
+// of another memory system. The layout specifies these sets in d.Sets. If it specifies none, and the home has no tools
+// of its own, the result is the core set, so that the agent has at least oxbow's basic tools.
 func defaultToolSets(d layout.Dialect, h layout.Home) verb.VerbSets {
 	if len(d.Sets) == 0 && len(h.Tools()) == 0 {
 		return verb.VerbSets{verb.VerbSetCore}

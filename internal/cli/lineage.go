@@ -80,8 +80,9 @@ func newEntryLineageTree(edges []lineage.Edge, direction lineageDirection) entry
 	return t
 }
 
-// printBranch prints as a tree which entries or turns are connected with a name, directly or through other names. The
-// connections of each name are printed only once.
+// printBranch prints the names to which the edges from a name lead, each on a line with an indentation of depth steps.
+// Below each of these names, it prints the branch of this name in the same way. The edges of a name are printed only
+// once.
 func (t entryLineageTree) printBranch(mem *lazyMemory, name string, depth int) {
 	t.printedNames[name] = true
 	for _, step := range t.edgesBySource[name] {

@@ -245,9 +245,9 @@ func (mem *lazyMemory) enableLogHashSigning(m *oxbow.Memory, path string, access
 	}
 }
 
-// storeOpenError describes the error err of opening the store in path. The result contains the path. If the file is not
-// a store, the result is verb.NotStoreError. If the path is a link to another directory, the result names the target
-// and advises to use the target's directory as the home.
+// storeOpenError returns the error to report if opening the store at path failed with the error err. The result
+// contains the path. If the file is not a store, the result is verb.NotStoreError. If the path is a link to another
+// directory, the result advises to use the target's directory as the home.
 func storeOpenError(path string, err error) error {
 	if errors.Is(err, oxbow.ErrNotStore) {
 		return verb.NotStoreError(path, err)

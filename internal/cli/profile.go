@@ -37,10 +37,10 @@ profile, including oxbow mcp. Such a command sees nothing else.`,
 	return c
 }
 
-// resolveProfileName returns the profile name in args. A profile can bind the run, which then sees only this profile's
-// entries. In such a run, resolveProfileName returns "" if args is empty or contains the name of this profile, and an
-// error if args contains another name. If no profile binds the run, args must contain a name, and otherwise
-// resolveProfileName returns an error.
+// resolveProfileName returns the name of the profile that the command must use, or "" for the profile that restricts
+// this run. The list args contains at most one name. If a profile restricts this run, args must be empty or contain the
+// name of this profile. Otherwise args must contain a name. If args is not as required, resolveProfileName returns an
+// error.
 func (mem *lazyMemory) resolveProfileName(cmd *cobra.Command, args []string) (string, error) {
 	name, err := mem.boundProfileName()
 	switch {

@@ -46,7 +46,10 @@ func (p publicFlags) resolveAddress(addr string) (server serverAddress, err erro
 	return server, p.checkAddress(u, host, port)
 }
 
-// checkAddress returns an error if a server must not listen at this host and port with these flags.
+// checkAddress returns an error if a server with these flags must not listen at the host and the port. A server may
+// always listen at a host that only this machine can reach. Any other host needs the flag --listen-all, and a public
+// URL that uses https. The argument site is the public URL, or nil if none is given. checkAddress also returns an error
+// if the certificate is given without its key, or the key without the certificate.
 func (p publicFlags) checkAddress(site *url.URL, host, port string) error {
 	switch {
 	case (p.certFile == "") != (p.keyFile == ""):

@@ -17,9 +17,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// usesColour reports whether standard output may contain colours. It may only if NO_COLOR is empty
-// (https://no-color.org). It may, even in a pipe, if CLICOLOR_FORCE is neither empty nor "0"
-// (https://bixense.com/clicolors). NO_COLOR has priority.
+// usesColour reports whether standard output may contain colours. The result is false if NO_COLOR is not empty
+// (https://no-color.org). Otherwise it is true if CLICOLOR_FORCE is neither empty nor "0"
+// (https://bixense.com/clicolors), even if the output goes to a pipe. In all other cases, it is true only for a
+// terminal that can show colours.
 func (env *environment) usesColour() bool {
 	if force := env.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
 		return env.Getenv("NO_COLOR") == ""

@@ -51,10 +51,13 @@ func (s serverFlags) isOnlyForLocalUser() bool {
 	return s.TokenListFile == "" && s.OIDC.Issuer == "" && s.Public == publicFlags{}
 }
 
-// toolSets returns the sets of oxbow's tools that the server lists. If the flag for tools is set, it determines the
-// sets. Otherwise, if the home has another layout than oxbow's own, h is not nil, and defaultToolSets chooses the sets
-// for the layout d. Otherwise the result is the core set. The set for profiles is added if profiles exist and if no
-// flag restricts clients to a part of the memory.
+// toolSets returns the sets of oxbow's tools that the server lists:
+//
+//   - If the flag --tools is set, these are the sets that it names.
+//   - If the home has another layout than oxbow's own, defaultToolSets chooses the sets. d is this layout, and h is the
+//     home. If the home has oxbow's own layout, h is nil.
+//   - Otherwise it is the core set. The set for profiles is added if profiles exist, and if no flag restricts clients
+//     to a part of the memory.
 func (s serverFlags) toolSets(d layout.Dialect, h layout.Home, profiles []string) (verb.VerbSets, error) {
 	switch {
 	case len(s.Tools) > 0:

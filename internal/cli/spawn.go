@@ -124,15 +124,15 @@ func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 	}
 }
 
-// settingsFile returns the path of the settings file to use. If $OXBOW_SETTINGS is set, only the file that the variable
-// names is used. The value [subagent.NoSettings] means that no settings file is used, so that the result file is "".
-// oxbow sets the variable when it starts a sub-agent. Therefore the sub-agent cannot use other settings by choosing
-// another home on its command line.
+// settingsFile returns the path of the settings file to use, or "" if there is none.
 //
-// If the variable is not set, settingsFile checks the settings file in the home. If this file is trusted, it is used.
-// Otherwise the settings file in the user's data directory is used. If no settings file is found, the result file is
-// "". The result ignoredFile is the path of an untrusted settings file in the home, which may have come with a project.
-// If there is no such file, ignoredFile is "".
+// If the variable $OXBOW_SETTINGS is set, it contains the path of the file, or [subagent.NoSettings] for no file. The
+// path must be absolute. oxbow sets the variable when it starts a sub-agent, so that the sub-agent cannot use other
+// settings by choosing another home on its command line.
+//
+// If the variable is not set, settingsFile uses the settings file in the home if this file is trusted, and otherwise
+// the settings file in the user's data directory. If the file in the home exists and is not trusted, for example
+// because it may have come with a project, ignoredFile is its path. Otherwise ignoredFile is "".
 func (finder *homeFinder) settingsFile() (file, ignoredFile string, err error) {
 	if f := finder.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {
@@ -173,8 +173,9 @@ func (finder *homeFinder) settingsFile() (file, ignoredFile string, err error) {
 	return file, ignoredFile, nil
 }
 
-// isSettingsFileTrusted reports whether the settings file of a home applies. In a home that is not the user's own, it
-// applies only if the user has trusted the file.
+// isSettingsFileTrusted reports whether the settings file of a home may be used. The file specifies programs to start,
+// so it must belong to the user. If the home itself may have come with a project (see isOwnHome), the user must also
+// have trusted the file in its present state.
 func (finder *homeFinder) isSettingsFileTrusted(home, file string) bool {
 	if !ownership.AreSettingsTrusted(finder.host(), home, file) {
 		return false
@@ -182,7 +183,8 @@ func (finder *homeFinder) isSettingsFileTrusted(home, file string) bool {
 	return finder.isOwnHome(home) || finder.host().TrustList.TrustsSettings(home, file)
 }
 
-// loadRunner returns the runner that starts sub-agents, or nil without settings.
+// loadRunner returns the runner that starts sub-agents, as the settings file specifies. It returns nil if there is no
+// settings file. If other users may write to the file, it returns an error, because the file names a program to run.
 func (finder *homeFinder) loadRunner() (*subagent.Runner, error) {
 	file, _, err := finder.settingsFile()
 	if err != nil || file == "" {

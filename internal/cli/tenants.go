@@ -134,9 +134,9 @@ const tenantCacheBytes = 256 << 20
 
 var errNoWorkingDir = errors.New("a tenant has no working directory")
 
-// openTenant opens the home of a tenant of the server. The home is opened as if a separate process did this. This
-// process has no working directory and no user. Of the server's environment variables, it has only those in
-// serverWideVariables.
+// openTenant opens the home of the tenant with the given name, and returns its handler. The home is opened as a
+// separate process would open it. Such a process has no working directory and no user. Of the server's environment
+// variables, it has only those in serverWideVariables.
 func (t *tenantHomeManager) openTenant(ctx context.Context, name string) (tenant.TenantHome, error) {
 	home, err := t.mem.finder.homePath()
 	err = errors.Join(err, auth.CheckTenant(name))

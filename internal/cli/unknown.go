@@ -62,9 +62,10 @@ func quoteShellWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// similarFlags returns the flag that the person may have meant by an unknown word, or nothing if no flag is similar.
-// The slice names contains the names of the command's flags. If the word is "layout", the result is "dialect", or "to"
-// for the command "oxbow convert". The documentation calls the values of these flags layouts.
+// similarFlags returns the flag that the person may have meant by an unknown word. The result has at most one element,
+// and is empty if no flag is similar. The list names contains the names of the command's flags. The word "layout"
+// always means the flag --dialect, or --to for the command "oxbow convert", because the documentation calls the values
+// of these flags layouts.
 func similarFlags(cmd *cobra.Command, word string, names []string) []string {
 	switch {
 	case word == "layout" && cmd.Name() == "convert":

@@ -11,8 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// memoryVectors returns the vectors of the home's memory. They are computed by the server that flags or variables
-// name. It returns nil if none is named. If the home cannot be written to, the vectors are kept only for this run.
+// memoryVectors returns the vectors of the home's memory. A server computes these vectors, and the flag --embed or the
+// variable $OXBOW_EMBED contains its URL. If neither is set, memoryVectors returns nil. If the home cannot be written
+// to, or is not trusted, the vectors are kept only for this run.
 func (mem *lazyMemory) memoryVectors() (*verb.Vectors, error) {
 	url, model := cmp.Or(mem.embedFlag, mem.env.Getenv("OXBOW_EMBED")), cmp.Or(
 		mem.modelFlag,

@@ -106,16 +106,16 @@ func setPositionalArgs[In any](in *In, f *flagSet, args []string) error {
 	return nil
 }
 
-// callVerb calls a verb, and closes everything that the verb has opened. An error about an invalid value is reported
-// as misuse.
+// callVerb calls a verb, and closes everything that the verb has opened. If the verb returns an error about an invalid
+// value, callVerb converts it to a usage error, because the value comes from the command line.
 func callVerb[In, Out any](ctx context.Context, mem *lazyMemory, verb verbFunc[In, Out], in In) (Out, error) {
 	out, err := callVerbRawError(ctx, mem, verb, in)
 	return out, asUsageError(err)
 }
 
-// callVerbRawError is like callVerb, but does not report invalid values as misuse, because the verb may also find
-// invalid values in files. If the verb refuses a text that looks like a secret and the person decides to store it, the
-// verb is called again.
+// callVerbRawError is like callVerb, but does not convert errors to usage errors. It is for verbs that may also find
+// invalid values in files. If the verb refuses a text that looks like a secret, and the person decides to store the
+// text, the verb is called again.
 func callVerbRawError[In, Out any](
 	ctx context.Context,
 	mem *lazyMemory,

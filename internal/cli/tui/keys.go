@@ -145,7 +145,10 @@ func sequenceKeyCode(s string) keyCode {
 	return keyUnknown
 }
 
-// decodePastedKey is like decodeKey. The bytes must be those that follow [pasteStart].
+// decodePastedKey decodes a pasted text. b contains the bytes after [pasteStart]. The returned length includes the
+// bytes of [pasteStart] and [pasteEnd]. It is 0 if the end of the text has not arrived yet. If isFinalInput is set, no
+// more bytes will arrive, so the text ends with b. In the returned text, line breaks and tabs are replaced by spaces,
+// and harmful characters are removed.
 func decodePastedKey(b []byte, isFinalInput bool) (keyPress, int) {
 	text, _, whole := strings.Cut(string(b), pasteEnd)
 	mayContinue := !isFinalInput && len(b) < maxPasteBytes

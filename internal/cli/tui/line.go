@@ -71,8 +71,8 @@ func (l *inputLine) applyKey(k keyPress) bool {
 	return true
 }
 
-// visiblePart returns the part of the line around the cursor that fits into columnCount columns, and the cursor's
-// column in it. An ellipsis stands for the text that does not fit.
+// visiblePart returns the part of the line around the cursor that fits into columnCount columns, and the column of the
+// cursor in this part. On a side where text does not fit, the part begins or ends with an ellipsis.
 func (l *inputLine) visiblePart(columnCount int) (text string, cursor int) {
 	before := escapeLine(string(l.text[:l.cursor]))
 	if termtext.CountColumns(before) >= columnCount {

@@ -15,12 +15,13 @@ type hitList struct {
 	restoredName string
 }
 
-// setAnswer replaces the hits in the list by f, and chooses an entry by these rules:
-//   - If l.restoredName is set, setAnswer chooses the entry with this name and clears l.restoredName.
-//   - If l.restoredName is "" and isSameQuery is set (the query has not changed), the chosen entry stays chosen.
-//   - If the entry to choose by these two rules is not in f.Hits, setAnswer chooses the entry at the old index
-//     l.chosenIndex, or the last entry.
-//   - In all other cases, setAnswer chooses the first entry.
+// setAnswer replaces the list by the answer f, and chooses an entry of the new list:
+//   - If l.restoredName names an entry, setAnswer chooses this entry and clears l.restoredName.
+//   - Otherwise, if isSameQuery is set, the chosen entry stays chosen.
+//   - Otherwise setAnswer chooses the first entry.
+//
+// If the new list does not contain the entry that must be chosen, setAnswer chooses the entry with the same index as
+// the entry that was chosen before, or the last entry.
 func (l *hitList) setAnswer(f QueryResult, isSameQuery bool) {
 	was, ok := l.chosenHit()
 	l.QueryResult, l.hasSearchAnswer = f, true
