@@ -39,7 +39,8 @@ func explanationPath(query, missedEntry string) string {
 	return "find?" + v.Encode()
 }
 
-// explanationLink returns a link to the explanation of a query. It returns nil if the page shows the explanation.
+// explanationLink returns a link to the page that explains the results of a query. It returns nil if the present page
+// already shows the explanation.
 func (c *pageRequest) explanationLink(query string) g.Node {
 	if c.formValue("explain") != "" {
 		return nil
@@ -114,7 +115,8 @@ func numberCell(format string, f float64) g.Node {
 }
 
 // previewHookAddition shows what a hook would add to a prompt that consists of the words in query. It says whether the
-// model would get text, lists the reasons why not, and shows the text and a table with details.
+// agent would get text. If not, it lists the reasons. It also shows the text, and a table of the entries that the hook
+// would examine.
 func (c *pageRequest) previewHookAddition(query, project string) g.Node {
 	out, err := injection.Inject(c.ctx, c.workspace, injection.InjectIn{Prompt: query, Project: project, Explain: true})
 	if err != nil {
@@ -164,7 +166,8 @@ func hookAnswerTable(out injection.InjectOut) g.Node {
 	return page.Table([]string{"Strength", "Floor", "Entry or turn", "Words", "Agent gets", "Because"}, rows...)
 }
 
-// explainMissingEntry explains why the named entry is not among the hits.
+// explainMissingEntry says why the entry with the given name is not among the shown hits. The argument in contains the
+// query that found these hits. If the entry is on another page of hits, explainMissingEntry says its place.
 func (c *pageRequest) explainMissingEntry(in verb.RecallIn, shown []verb.Entry, name string) g.Node {
 	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 	if err != nil {

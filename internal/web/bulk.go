@@ -94,8 +94,9 @@ func forgetTickedEntries(c *pageRequest) (pageReply, error) {
 	return to, err
 }
 
-// forgetEntries forgets entries, and returns a redirect to a page that shows the changes. It returns an error only if
-// nothing was forgotten.
+// forgetEntries forgets the entries with the given names. It returns a redirect to a page that shows the changes. If an
+// entry cannot be forgotten, there are two cases. If no entry was forgotten before, forgetEntries stops and returns the
+// error. Otherwise it adds the error to the message on the page, and continues with the next entry.
 func (c *pageRequest) forgetEntries(names []string) (redirect redirectReply, err error) {
 	for _, name := range names {
 		out, err := verb.Forget(c.ctx, c.workspace, verb.ForgetIn{Name: name})
@@ -103,8 +104,8 @@ func (c *pageRequest) forgetEntries(names []string) (redirect redirectReply, err
 		if err != nil && !hasForgotten {
 			return redirect, err
 		}
-		// Go on after an error. The page must also list the entries that were forgotten before the error, so that the
-		// person can restore them.
+		// Continue after this error, so that the page lists the entries that were forgotten before the error. The
+		// person can then restore them.
 		if err != nil {
 			redirect.message += page.MakeSentence(err.Error()) + " "
 			continue

@@ -64,9 +64,9 @@ func (c *pageRequest) accessSummary() string {
 // that a form made.
 const maxChangesSearched = 50
 
-// changeNotice is shown on the page after a form was sent. It shows the changes that the form made, with an undo
-// button, and the form's message. The URL's query contains the numbers of the changes and the message. If it contains
-// neither, or if the request is not a GET, changeNotice returns nil.
+// changeNotice returns the notice that a page shows after a form was sent. The notice contains the form's message, and
+// the changes that the form made, with a button that undoes them. The numbers of the changes and the message are in the
+// URL's query. If the query contains neither, or if the request is not a GET, changeNotice returns nil.
 func (c *pageRequest) changeNotice() g.Node {
 	if c.r.Method != http.MethodGet {
 		return nil
@@ -110,8 +110,8 @@ func (c *pageRequest) changeNotice() g.Node {
 		page.HiddenFields(append(fields, "back", c.currentPath())...), h.Span(h.Text(did)), h.Button(h.Text("Undo")))}
 }
 
-// currentPath returns the path and query of this page, so that a form can return to it. The path is relative to
-// [page.RootPath]. The parameters of a notice are left out.
+// currentPath returns the path of this page relative to [page.RootPath], with the query, so that a form can return to
+// this page. The result lacks the query parameters for changeNotice, so that the notice is not shown again.
 func (c *pageRequest) currentPath() string {
 	q := c.r.URL.Query()
 	q.Del("done")

@@ -31,9 +31,10 @@ type cachedResult[T any] struct {
 	result       T
 }
 
-// getOrRead returns the cached result that read returned earlier for this view, change number and key. If the cache
-// does not contain it, or if changeNumber is 0, getOrRead calls read. The result is shared between requests and must
-// not be modified.
+// getOrRead returns the result of read, from the cache if possible. The cache contains the last result for each view.
+// This result is used if it belongs to the same changeNumber, which is the number of the memory's last change, and to
+// the same key. If changeNumber is 0, the number is unknown, and the cache is not used. The result is shared between
+// requests and must not be modified.
 func (c *resultCache[T]) getOrRead(
 	view *rights.MemoryView,
 	changeNumber uint64,

@@ -25,9 +25,9 @@ func editPage(c *pageRequest) (pageReply, error) {
 	return c.editFormPage(e.Entry, entryFormValues(e.Entry), "Save", 0), nil
 }
 
-// editFormPage returns the page with the form that edits an entry. e is the version of the entry that the form edits, t
-// contains the values of the form's fields, and savePath is the text of the button that saves. The notices are shown
-// above the form. status is the HTTP status of the page.
+// editFormPage returns the page with the form that edits an entry. e is the version of the entry that the form edits,
+// and t contains the values of the form's fields. The argument savePath is the text of the button that saves. The
+// notices are shown above the form. status is the HTTP status of the page, or 0 for 200.
 func (c *pageRequest) editFormPage(
 	e verb.Entry,
 	t formValues,
@@ -88,8 +88,8 @@ func saveEdit(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return c.editFormPage(now.Entry, t, "Save", http.StatusBadRequest, errorNotice(err)), nil
 	}
-	// If the content is empty and the labels change, the function verb.Remember keeps the old text. Pass the old text,
-	// so that the result does not depend on this.
+	// The person has changed only labels or aliases. verb.Remember would keep the old text if the content is empty, but
+	// pass the old text, so that the result does not depend on this.
 	if in.Content == "" {
 		in.Content = *now.Content
 	}
@@ -108,10 +108,13 @@ func saveEdit(c *pageRequest) (pageReply, error) {
 	return redirectToSavedEntry(out), err
 }
 
-// conflictPage returns the page that is shown if somebody else changed the entry while a person edited it. The page
-// shows the stored text, its differences from the person's text, and, if possible, a text with both changes, which the
-// person may save. The page's form contains the text that the person typed. If the person saves the form, this text
-// replaces the stored version. If there is a newer version by then, the page is shown again.
+// conflictPage returns the page that is shown if somebody else changed an entry while a person edited it. The argument
+// current is the stored entry, typedValues contains what the person typed, and baseVersion is the version that the
+// person edited.
+//
+// The page shows the stored text, and its differences from the person's text. If both changes can be merged, it also
+// shows the merged text with a button that saves it. The form contains the person's text. If the person sends the form,
+// this text replaces the stored text, unless the entry was changed once more.
 func (c *pageRequest) conflictPage(current verb.Entry, typedValues formValues, baseVersion uint64) pageWithNavigation {
 	mine, theirs := typedValues, entryFormValues(current)
 	was, gone, err := c.entryContentAt(current.Name, baseVersion)

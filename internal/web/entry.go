@@ -77,8 +77,8 @@ func rawLink(name, text string) g.Node {
 	return h.A(h.Href(page.RootPath+page.EntryPath(name)+"/raw"), h.Text(text))
 }
 
-// unapprovedEntryNotice says why models do not get an entry, and contains a button to approve it. It returns nil if
-// models get the entry.
+// unapprovedEntryNotice says why agents are not shown an entry unasked, and contains a button that approves the entry.
+// It returns nil if the entry needs no approval.
 func (c *pageRequest) unapprovedEntryNotice(e verb.Entry) g.Node {
 	if e.TrustLevel == "" {
 		return nil

@@ -61,10 +61,14 @@ func facetsOfHits(hits []verb.Entry) []filterFacet {
 	return []filterFacet{project, tag, kind, by, trust}
 }
 
-// facetsOfList returns the filters for the listed entries, grouped into facets such as project and tag. Each filter has
-// the number of entries that it selects, if the number can be found quickly. If the query is empty, the number comes
-// from the store. Otherwise the list is read completely, if it has at most maxCountedListEntries entries. For a longer
-// list, the filters are returned without numbers. If the list is empty, facetsOfList returns nil.
+// facetsOfList returns filters that narrow the list of entries that a query selects. They are grouped into facets:
+// project, tag, kind, author and trust. The result is nil if the list is empty.
+//
+// If the query is empty, the facets contain all projects, tags and kinds, with the numbers of entries that the store
+// has counted. For any other query, and if the browser sees only a part of the memory, facetsOfList reads the entries
+// of the list, and the facets contain their projects and tags with numbers. If the list has more than
+// maxCountedListEntries entries, it does not read them, and the facets contain only the filters for author and trust.
+// The filters for author and trust never have numbers.
 func (c *pageRequest) facetsOfList(query string, list verb.ListOut) ([]filterFacet, error) {
 	fs := []filterFacet{{"Project", map[string]int{}}, {"Tag", map[string]int{}}, {"Kind", map[string]int{}},
 		{"Written by", map[string]int{"by:person": 0, "by:agent": 0, "by:import": 0}},

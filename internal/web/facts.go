@@ -125,7 +125,8 @@ func citationList(refs []verb.FileRef) g.Node {
 // maxSimilarEntries is the maximum number of similar entries on a page.
 const maxSimilarEntries = 4
 
-// similarEntries lists the entries that a search for the name and the first 200 bytes of the entry finds.
+// similarEntries lists entries that are similar to the entry e. They are found by a search for the entry's name and its
+// first 200 bytes. It returns nil if no other entry is found.
 func (c *pageRequest) similarEntries(e verb.GetOut) g.Node {
 	if strings.TrimSpace(*e.Content) == "" {
 		return nil

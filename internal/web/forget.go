@@ -26,9 +26,8 @@ func forgetEntry(c *pageRequest) (pageReply, error) {
 }
 
 // forgottenEntryPage returns the page for a name that no entry has now. If an entry with this name was forgotten, the
-// page offers to restore the entry. Otherwise forgottenEntryPage returns the error that the caller passed in the
-// parameter missingErr. If the forgotten text was erased or removed with the old history, the page contains a note
-// instead of the offer.
+// page shows its text and offers to restore it. If the text was erased or removed with the old history, the page says
+// so. If no entry had this name, forgottenEntryPage returns the error missingErr.
 func (c *pageRequest) forgottenEntryPage(name string, missingErr error) (pageReply, error) {
 	one := 1
 	out, err := verb.ListHistory(c.ctx, c.workspace, verb.HistoryIn{Name: name, Limit: &one})

@@ -89,9 +89,10 @@ func (t formValues) updateUneditedFields(baseValues, currentValues formValues) f
 	return out
 }
 
-// setRememberArgs sets the fields of the input in for those form fields that differ from baseValues. The input is for
-// the verb remember. A field that is now empty is added to in.PartsToClear. The error is a *oxbow.InvalidError if the
-// confidence is not a number.
+// setRememberArgs converts the form values to arguments of the verb remember, and stores them in the struct in. Only
+// the form fields that differ from baseValues are stored, so that the verb changes nothing else. If the person has
+// emptied a field, its name is added to in.PartsToClear. The error is a *oxbow.InvalidError if the confidence is not a
+// number.
 func (t formValues) setRememberArgs(in *verb.RememberIn, baseValues formValues) error {
 	if !t.isUnchanged(baseValues, "content") {
 		in.Content = t["content"]

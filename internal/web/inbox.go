@@ -80,8 +80,8 @@ func inboxPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// proposalRows returns rows for the first maxInboxRows proposals. If a proposal still waits for a decision,
-// proposalRows puts a heading above the rows. The heading covers all proposals that wait for a decision.
+// proposalRows returns rows for the first maxInboxRows proposals. If some of the proposals wait for a decision, a
+// heading with buttons for all of these comes first. The buttons also apply to waiting proposals that have no row.
 func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 	ofSession := map[string][]string{}
 	var waiting []string

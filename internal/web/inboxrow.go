@@ -51,8 +51,8 @@ func (c *pageRequest) noDecisionRightNotice() g.Node {
 	return nil
 }
 
-// firstTurnSession returns the session of the first turn in which a proposal was made. A turn's
-// name is the session's, a slash, and a number.
+// firstTurnSession returns the name of the session that contains the first of the turns. A turn's name consists of the
+// session's name, a slash and a number. If there are no turns, the result is "".
 func firstTurnSession(turnNames []string) string {
 	if len(turnNames) == 0 {
 		return ""
@@ -113,9 +113,9 @@ func (c *pageRequest) proposalRow(p review.ProposalOut, sessionProposalIDs []str
 	)
 }
 
-// rowAttributes returns the HTML attributes of row rowNumber. The form value "row" is the number of the row that
-// follows the last decision. This row is marked as current, so that keyboard commands continue there. If the form has
-// no such value, the first row (0) is current.
+// rowAttributes returns the HTML attributes of the row with the given number. One row of the inbox is marked as
+// current, so that keyboard commands apply to it. This is the row whose number is in the form value "row", or row 0 if
+// there is no such value. After a decision, the form value is the number of the row that follows.
 func (c *pageRequest) rowAttributes(rowNumber int) g.Node {
 	class := "row card"
 	if cmp.Or(c.formValue("row"), "0") == strconv.Itoa(rowNumber) {
@@ -201,8 +201,8 @@ func failedDecisionPage(err error, d decisionForm, hiddenFields ...string) pageR
 	}
 }
 
-// nextInboxPath returns the inbox path, with the number of the row to highlight. After a decision about a row, that row
-// disappears and the next row gets the same number. So the same number is used again.
+// nextInboxPath returns the path of the inbox after a decision, with the number of the row to mark as current. When the
+// row of the decision has disappeared, the next row gets its number. Therefore this number is used again.
 func (c *pageRequest) nextInboxPath() string {
 	n, err := strconv.Atoi(c.formValue("row"))
 	if err != nil {
@@ -276,8 +276,8 @@ func quarantinedEntryForm(text string, row int) decisionForm {
 	}
 }
 
-// heldEntryText shows the text of an entry, and reports whether it leaves out a part. If the entry
-// replaced an older version, it shows the difference.
+// heldEntryText shows the text of an entry that is held back. If the entry replaced an older version with another text,
+// it shows the difference between both. isCut reports whether a part of the text is left out.
 func (c *pageRequest) heldEntryText(e labels.QuarantinedEntry, size textSize) (n g.Node, isCut bool) {
 	two := 2
 	past, err := verb.ListHistory(c.ctx, c.workspace, verb.HistoryIn{Name: e.Name, Limit: &two})

@@ -62,7 +62,7 @@ func (s quarantinedEntryGroup) highestVersion() (highest uint64) {
 	return highest
 }
 
-// title says where the entries of the set come from.
+// title returns the heading of a group, which says from which session or import its entries come.
 func (s quarantinedEntryGroup) title() g.Node {
 	count := page.CountWithNoun(len(s.entries), "note")
 	kind, from, _ := strings.Cut(s.groupKey, ":")
@@ -95,9 +95,10 @@ func (c *pageRequest) proposalsHeadingRow(waitingProposalIDs []string) g.Node {
 	return c.groupHeadRow(title, len(waitingProposalIDs), "inbox/accept", "inbox/drop", fields)
 }
 
-// groupHeadRow returns a row to show above a group of rows. The row shows the title. count is the number of rows in the
-// group. If count is above 1 and the user is a person who may write, the row also has buttons that approve or reject
-// the whole group. They send the values in fields to the pages at approvePath and rejectPath.
+// groupHeadRow returns a row with a title, to show above a group of count rows. If the group has more than one row, and
+// the user is a person who may write, the title row also has buttons that approve or reject the whole group. The
+// buttons send the form fields in the list fields to approvePath or rejectPath. This list alternates between a name and
+// a value.
 func (c *pageRequest) groupHeadRow(title g.Node, count int, approvePath, rejectPath string, fields []string) g.Node {
 	return h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(title)),
 		g.If(count > 1 && c.mayWrite() && c.actor == oxbow.Person,
@@ -115,8 +116,9 @@ func (c *pageRequest) groupHeadRow(title g.Node, count int, approvePath, rejectP
 			)))
 }
 
-// quarantinedEntryRows shows sets of held entries, at most maxInboxRows entries. row is the row number for the first
-// entry. quarantinedEntryRows also returns how many entries are shown.
+// quarantinedEntryRows returns rows for the entries in the groups, with a heading above each group. It shows at most
+// maxInboxRows entries. The argument row is the row number of the first entry. shownCount is the number of shown
+// entries.
 func (c *pageRequest) quarantinedEntryRows(sets []quarantinedEntryGroup, row int) (rows g.Group, shownCount int) {
 	for _, s := range sets {
 		if shownCount == maxInboxRows {
@@ -173,10 +175,9 @@ func approveQuarantinedGroup(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// forgetQuarantinedGroup forgets the quarantined entries of one session or one import. The person has chosen this
-// session or import in the inbox form. Entries that were changed after the form was shown are left out. If the request
-// is not from a person who sees the whole memory, it is refused. The next page has a button that restores all forgotten
-// entries.
+// forgetQuarantinedGroup forgets the quarantined entries of the session or the import that the person has chosen in the
+// form. Entries that were changed after the form was shown are left out. The request is refused unless it is from a
+// person who may write and sees the whole memory. The next page has a button that restores all forgotten entries.
 func forgetQuarantinedGroup(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil

@@ -146,7 +146,8 @@ func (c *pageRequest) changeGroupHeading(changes []verb.Change) g.Node {
 		g.If(c.canDecideAsPerson(), h.Div(h.Class("actions"), revertLink(session, "Undo…"))))
 }
 
-// changeRow shows a change. If it is part of a group, facts are left out that the group's heading shows.
+// changeRow shows a change. If isInGroup is set, the change belongs to a group with a common heading, and changeRow
+// leaves out the link to the session, because the heading contains it.
 func (c *pageRequest) changeRow(ch verb.Change, isInGroup bool) g.Node {
 	seq := formatNumber(ch.Seq)
 	named := ch.Entries[:min(maxEntryNamesPerLogRow, len(ch.Entries))]
@@ -199,9 +200,9 @@ func undoButtonText(ch verb.Change) string {
 	return "Undo"
 }
 
-// sessionLink returns a link to the conversation in which a change was made. If the client's session is unknown, the
-// link leads to the changes in the same run of a program. For a change by a person, it then returns nil, because each
-// command of a person is a separate run.
+// sessionLink returns a link to the conversation in which a change was made. If the conversation is not known, the link
+// leads to all changes of the same program run. For a change by a person without a conversation, the result is nil,
+// because each command of a person is a separate run.
 func sessionLink(s verb.Source) g.Node {
 	if client, id, ok := strings.Cut(s.SessionName(), "/"); ok {
 		return h.A(h.Href(page.RootPath+page.SessionPath(client, id, 0)),

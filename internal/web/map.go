@@ -131,10 +131,12 @@ func (c *pageRequest) findEntryMapEntries(name, query string) (all []verb.Entry,
 	return all, hasMore, nil
 }
 
-// entryLabelGraph returns a graph whose nodes are the entries and their labels, with a line between an entry and each
-// of its labels. If middleEntry is not "", the first element of entries must be this entry, which becomes the center.
-// Labels that only one entry has are left out, unless they are labels of the center. Labels that few entries have are
-// also left out if the graph would otherwise have more than maxEntryMapNodes nodes.
+// entryLabelGraph returns a graph of entries and their labels. Each entry and each label is a node, and a line connects
+// each entry with its labels. If middleEntry is not "", the first element of entries must be the entry with this name,
+// which becomes the center.
+//
+// A label that only one entry has is left out, unless the center has it. If the graph would have more than
+// maxEntryMapNodes nodes, the labels with the fewest entries are left out.
 func entryLabelGraph(entries []verb.Entry, middleEntry string) (out page.Graph) {
 	count, names := map[string]int{}, []string{}
 	each := func(e verb.Entry, fn func(key, value string)) {

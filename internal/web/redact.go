@@ -13,8 +13,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// refusalForNonPerson returns an error page if the request is from a program, or from a browser that sees only a part
-// of the memory. Otherwise it returns nil.
+// refusalForNonPerson returns an error page unless the request is from a person who may write and who sees the whole
+// memory. For a request from such a person, it returns nil.
 func (c *pageRequest) refusalForNonPerson() pageReply {
 	if c.canDecideAsPerson() {
 		return nil

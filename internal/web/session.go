@@ -71,10 +71,13 @@ func (s *BrowserSessions) SignInLink(targetPath string, actor oxbow.Actor) (stri
 	return page.RootPath + "enter?" + q.Encode(), err
 }
 
-// FindRequestTenant returns the tenant for whom a browser's request is meant, on a server with several tenants. It
-// looks for a token, then a sign-in key, then a cookie. ok is true only for a token, because FindRequestTenant checks
-// only tokens; the caller must check keys and cookies. tokens contains the tokens of all tenants. If the request is a
-// form, FindRequestTenant parses the form with a size limit.
+// FindRequestTenant returns the tenant for whom a browser's request is meant, on a server with several tenants. If the
+// request sends the sign-in form, this is the tenant of the token in the form. tokens contains the tokens of all
+// tenants. If the request opens a sign-in link, it is the tenant in the link's key. For any other request, it is the
+// tenant in the cookie.
+//
+// ok is true only for a valid token. The caller must check keys and cookies, because anybody can send them with the
+// name of a tenant.
 func FindRequestTenant(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenant string, ok bool) {
 	if r.URL.Path == page.RootPath+"enter" {
 		if r.Method == http.MethodPost {

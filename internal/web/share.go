@@ -22,7 +22,8 @@ var errNoTeamFiles = verb.Advise(
 	"run oxbow ui in the directory of the repository",
 )
 
-// sharePage shows the file that would be written if an entry was shared.
+// sharePage shows which file would be written if the entry were shared with the team, and a button that shares the
+// entry.
 func sharePage(c *pageRequest) (pageReply, error) {
 	name := c.entryNameFromPath()
 	s := pageWithNavigation{

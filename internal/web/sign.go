@@ -45,8 +45,9 @@ func (d browserAuthenticator) redirectToSignIn(w http.ResponseWriter, r *http.Re
 	d.sendPage(w, door)
 }
 
-// signInByKey signs a browser in with the key in a link. It answers with a page and not with a redirect: a browser
-// sends a cookie with SameSite=Strict only if the request comes from a page of the same site.
+// signInByKey signs a browser in with the key in a link. Then it answers with a page that opens the memory. It does not
+// answer with a redirect status, because the browser would follow the redirect without the new cookie (see
+// signedInPage). Without a key, it shows the page for signing in with a token.
 func (d browserAuthenticator) signInByKey(w http.ResponseWriter, r *http.Request) {
 	key := r.URL.Query().Get("key")
 	if key == "" {
@@ -104,10 +105,11 @@ func (d browserAuthenticator) signOut(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, page.RootPath+"enter", http.StatusSeeOther)
 }
 
-// signedInPage returns a page with a link to the memory, to which the browser also goes by itself. The server must send
-// a page instead of a redirect status. If a person came from another site, a browser would follow the redirect without
-// the new cookie, because the cookie has SameSite=Strict. The browser sends such a cookie only if the request comes
-// from a page of this site.
+// signedInPage returns a page that opens the memory at targetPath. It contains a link, which the browser also follows
+// by itself.
+//
+// A redirect status would not work for a person who comes from another site. The cookie has SameSite=Strict, so the
+// browser sends it only if the request comes from a page of this site.
 func signedInPage(targetPath string) page.PageWithoutNavigation {
 	return page.PageWithoutNavigation{
 		Title:      "Signed in",

@@ -125,9 +125,9 @@ func sortKeysByCount(counts map[string]int) []string {
 	})
 }
 
-// hookTextsSinceYesterday returns the page section that shows how often hooks have shown texts to the agents of each
-// client since yesterday, with how many tokens, and how many of these texts the agents used. It returns nil if there
-// were no such texts, or if they cannot be listed.
+// hookTextsSinceYesterday returns a section about the texts that hooks have shown to agents since yesterday. For each
+// client, it shows the number of texts and of their tokens. It also shows how many of all texts the agents used. It
+// returns nil if there were no such texts, or if they cannot be listed.
 func (c *pageRequest) hookTextsSinceYesterday() g.Node {
 	most := oxbow.MaxLimit
 	out, err := injection.ListInjections(c.ctx, c.workspace, injection.InjectedIn{Since: "1d", Limit: &most})

@@ -176,9 +176,9 @@ func previewImport(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// describeImportCounts returns a sentence with the numbers of entries that an import adds, changes and leaves
-// unchanged, and with the number of skipped items. If one of these numbers is 0, it is left out, unless it counts the
-// new entries.
+// describeImportCounts returns a sentence with the result of an import, such as "3 new entries, 1 changed entry." It
+// always contains the number of new entries. The numbers of changed entries, unchanged entries and skipped items are
+// left out if they are 0.
 func describeImportCounts(out transfer.ImportOut) string {
 	s := page.CountWithNoun(out.AddedEntryCount, "new entry")
 	if out.UpdatedEntryCount > 0 {

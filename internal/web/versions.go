@@ -153,7 +153,8 @@ type entryVersionContent struct {
 	labels  map[string][]string
 }
 
-// entryContentAt returns the content of an entry after a change. isMissing is true if the entry did not exist then.
+// entryContentAt returns the content that an entry had after the change seq. isMissing is true if the entry did not
+// exist then, or if seq is 0.
 func (c *pageRequest) entryContentAt(name string, seq uint64) (s entryVersionContent, isMissing bool, err error) {
 	if seq == 0 {
 		return s, true, nil

@@ -8,7 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
-// listHeldEntries lists the held entries. The result is shared and must not be modified.
+// listHeldEntries returns the entries that are held back until a person approves them. The result is shared between
+// requests and must not be modified.
 func (c *pageRequest) listHeldEntries() (labels.ListQuarantinedEntriesOut, error) {
 	return cacheUntilMemoryChange(c, &c.caches.heldEntries, "", func() (labels.ListQuarantinedEntriesOut, error) {
 		return labels.ListQuarantinedEntries(c.ctx, c.workspace, labels.ListQuarantinedEntriesIn{})

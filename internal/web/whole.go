@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// requireWholeMemoryAccess restricts a handler to browsers that see the whole memory. It is used for pages about files,
-// profiles and the machine, which do not belong to a project or kind.
+// requireWholeMemoryAccess returns a handler that calls handle only if the browser sees the whole memory. For any other
+// browser, it returns an error page. It is used for pages about files, profiles and the machine, because these concern
+// the whole memory.
 func requireWholeMemoryAccess(handle pageHandler) pageHandler {
 	return func(c *pageRequest) (pageReply, error) {
 		if c.view.IsPartial() {

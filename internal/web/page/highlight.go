@@ -157,8 +157,8 @@ func highlightCode(code, languageName string) g.Node {
 	return append(out, h.Text(code[plain:]))
 }
 
-// nextToken returns the class and the end of the token at an offset in the code. If the token is not highlighted, the
-// class is "".
+// nextToken finds the token that begins at the offset at in the code. It returns the CSS class for the token, or "" if
+// the token is not highlighted, and the offset at which the token ends.
 func (l *language) nextToken(code string, at int) (class string, end int) {
 	if end := l.findCommentEnd(code, at); end > 0 {
 		return commentSpanClass, end
@@ -216,10 +216,12 @@ func (l *language) findCommentEnd(code string, offset int) int {
 	return 0
 }
 
-// findStringEnd returns the offset in code where a string literal ends. The literal has the form f and begins at the
-// given offset. If there is no such literal, the result is 0. A literal without a closing quote ends at the end of the
-// line or, for a multiline form, at the end of the code. In this case, isClosed is false. A form for single characters
-// needs its closing quote, except after a backslash.
+// findStringEnd returns the offset at which the string literal ends that begins at the given offset. The result is 0 if
+// no literal of the form f begins there.
+//
+// If the closing quote is missing, isClosed is false. The literal then ends at the end of the line or, if f.isMultiline
+// is set, at the end of the code. If f.isCharacter is set, a quote begins a literal only if a backslash follows, or one
+// character and the closing quote.
 func (f stringForm) findStringEnd(code string, offset int) (end int, isClosed bool) {
 	if !strings.HasPrefix(code[offset:], f.open) {
 		return 0, false

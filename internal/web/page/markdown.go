@@ -36,8 +36,9 @@ func RenderMarkdown(source string) (n g.Node, isCut bool) {
 // PlainText shows a text without rendering it.
 func PlainText(s string) g.Node { return h.Pre(h.Class("text"), h.Dir("auto"), h.Text(VisibleText(s))) }
 
-// cutAtLineEnd returns at most the first maxBytes bytes of s. If there is a line end in the second half of these, it
-// cuts there.
+// cutAtLineEnd returns the first maxBytes bytes of s, or fewer. If there is a line end in the second half of these
+// bytes, the result ends with the last such line end. Otherwise it may end inside a line, but not inside a character. s
+// must have at least maxBytes bytes.
 func cutAtLineEnd(s string, maxBytes int) string {
 	s = strings.ToValidUTF8(s[:maxBytes], "")
 	if i := strings.LastIndexByte(s, '\n'); i > maxBytes/2 {

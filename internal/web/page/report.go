@@ -111,9 +111,9 @@ func (p reportRenderer) renderFindingText(textOrValue any) g.Node {
 	return p.renderValue(textOrValue)
 }
 
-// renderRecord shows a record, which describes one thing such as an entry. It shows the record's title first. If the
-// record describes what a call did to the thing, renderRecord shows this sentence instead of the title. The record's
-// other values follow.
+// renderRecord shows a record, which describes one thing such as an entry. It begins with the record's title, or with
+// its key if it has no title. If the record describes the effect of a call, it begins with a sentence about the effect
+// instead. The record's other values follow.
 func (p reportRenderer) renderRecord(r report.Record) g.Node {
 	title := r.Key
 	if r.Title != nil {
@@ -190,8 +190,8 @@ func (p reportRenderer) renderFullSentence(s report.Sentence) g.Node {
 	return fillPlaceholders(MakeSentence(text), values)
 }
 
-// splitSentence returns the text of a sentence with a placeholder for each value that others may have written. It also
-// returns these values, rendered, in order.
+// splitSentence replaces the values in a sentence that others may have written by placeholders (valuePlaceholder). It
+// returns the text of the sentence with the placeholders, and the rendered values in the same order.
 func (p reportRenderer) splitSentence(s report.Sentence) (text string, values []g.Node) {
 	var write func(v any) string
 	write = func(v any) string {
