@@ -92,7 +92,8 @@ func (k Keys) readRecipientKeys() ([]age.Recipient, error) {
 	return all, nil
 }
 
-// readIdentityKeys returns the keys for decrypting.
+// readIdentityKeys returns the keys for decrypting: the secret keys in the file k.SecretKeyFile, and a key made from
+// the passphrase. The result is empty if k names neither.
 func (k Keys) readIdentityKeys() ([]age.Identity, error) {
 	var all []age.Identity
 	if k.SecretKeyFile != "" {

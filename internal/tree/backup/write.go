@@ -63,9 +63,10 @@ func commitDraft(d *vfs.Draft, mayReplace bool) error {
 	return d.Commit(nil)
 }
 
-// writeAndVerify writes the encrypted store to the draft d, and reads the draft again to check that it contains the
-// written bytes. If ids contains keys, it also decrypts the draft and sets o.IsVerified if the content equals the
-// store.
+// writeAndVerify writes the store, encrypted for the recipients, to the draft d. It then reads the draft again to check
+// that it contains the written bytes. If ids contains keys, it also decrypts the draft with these keys, and sets
+// o.IsVerified if the content equals the store. The argument s must be a writer to d that computes a hash of the
+// written bytes.
 func (o *WrittenBackup) writeAndVerify(
 	ctx context.Context,
 	m *oxbow.Memory,

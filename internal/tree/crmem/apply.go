@@ -183,8 +183,10 @@ var errFileOverwritten = errors.New("was written by another program meanwhile")
 // not use the lock writes the file at the same time.
 const maxOverwriteAttempts = 20
 
-// commitRequests applies the requested changes, writes the whole file, and makes the changes visible to readers. If a
-// request fails, the remaining requests are still carried out.
+// commitRequests carries out the requested changes: it writes the whole file, and makes the changes visible to readers.
+// If a request fails, the remaining requests are still carried out. commitRequests stores the result of each request in
+// the request and returns nil. It returns an error if it could carry out none of the requests. Then it has not stored
+// any results.
 func (s *Store) commitRequests(requests []*commitRequest) error {
 	for range maxOverwriteAttempts {
 		if err := s.reloadIfChanged(); err != nil {
@@ -384,7 +386,9 @@ func fileChecksum(data []byte) uint64 {
 	return uint64(crc32.Checksum(data, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(data))
 }
 
-// publishChanges makes the staged changes part of the state, and reports the changes to the watchers.
+// publishChanges makes the staged changes g part of the store's state after the file was written, and reports the
+// changes to the watchers. records contains all records after the changes, sorted by ID. fileState describes the new
+// file.
 func (s *Store) publishChanges(g *unwrittenRecordChanges, records []*record, fileState openFileState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

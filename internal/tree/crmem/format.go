@@ -205,7 +205,8 @@ func (d *entryDecoder) recordError(offset int, reason string) {
 	}
 }
 
-// readBytes returns the next n bytes, or nil if there are fewer.
+// readBytes returns the next n bytes. If there are fewer, it records an error and returns nil. It also returns nil if
+// an error was recorded before.
 func (d *entryDecoder) readBytes(n int64) []byte {
 	if d.err == nil && n > int64(len(d.data)-d.readOffset) {
 		d.recordError(len(d.data), "truncated body")

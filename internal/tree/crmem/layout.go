@@ -201,9 +201,10 @@ func parseCrabRecord(data []byte, offset int) (crabRecord, error) {
 	return r, nil
 }
 
-// readCrabIndex reads the index to which the file's header refers. It also returns the offset of the first record
-// after the index, from which the changes must be applied. If the file lacks an index, keys is nil and ok is true. ok
-// is false if the index is invalid.
+// readCrabIndex reads the index of a crabdb, to which the file's header refers. For each key in the index, keys
+// contains the offset of the key's record. The caller must apply the records from replayOffset, the offset after the
+// index, to keys. If the file has no index, keys is nil and replayOffset is the offset of the first record. ok is false
+// if the index or the header is invalid.
 func readCrabIndex(data []byte) (keys map[crabRecordKey]int, replayOffset int, ok bool) {
 	if len(data) < crabRecordsOffset {
 		return nil, 0, false

@@ -32,8 +32,8 @@ const lockHolderBytes = 192
 
 func (s *Store) lockName() string { return s.fileName + ".lock" }
 
-// acquireLock acquires the lock between processes. It waits at most for s.lockTimeout. The caller must be the writer
-// of this process.
+// acquireLock acquires the lock between processes. If another process still has the lock after s.lockTimeout, the error
+// is an [*oxbow.BusyError] that names this process. The caller must be the writer of this process.
 func (s *Store) acquireLock(ctx context.Context) error {
 	if s.processLock == nil {
 		k, err := s.fs.OpenLock(s.lockName())

@@ -78,8 +78,8 @@ type openFileState struct {
 	isWrittenByStore bool   // this store wrote the file
 }
 
-// isUnchanged reports whether the file at the path is still the file m. info is the present description of the file at
-// the path.
+// isUnchanged reports whether the store's file is still as m describes it. info is the present description of the file,
+// or nil if the file does not exist.
 func (m openFileState) isUnchanged(info fs.FileInfo) bool {
 	if m.file == nil || info == nil {
 		return m.file == nil && info == nil

@@ -74,9 +74,8 @@ func (c *FolderComparison) IsEmpty() bool {
 	return len(c.ChangedFiles)+len(c.RenamedFiles)+len(c.DeletedFiles) == 0
 }
 
-// SaveState writes c.State to a file in oxbow's home, which is the directory named home. The file belongs to the folder
-// with this name. SaveState does nothing if the comparison has not changed the state. The state includes the position
-// in the memory's history up to which the folder was compared.
+// SaveState writes c.State, the new state of the folder with this name, to a file in oxbow's directory home. It does
+// nothing if the comparison has not changed the state.
 func (c *FolderComparison) SaveState(home, name string) error {
 	if !c.isStateChanged {
 		return nil
@@ -94,7 +93,7 @@ func (c *FolderComparison) AddStateNotes(notes ...string) {
 	}
 }
 
-// ForceStateSave makes Save write the state even if it did not change.
+// ForceStateSave makes [FolderComparison.SaveState] write the state even if the comparison has not changed it.
 func (c *FolderComparison) ForceStateSave() { c.isStateChanged = true }
 
 // Compare compares the present files of a folder with the state old, which an earlier call returned. The result lists
@@ -138,9 +137,10 @@ func Compare(fsys vfs.FS, old *State, o Options) (*FolderComparison, error) {
 	return c, nil
 }
 
-// compareFile compares a file's size, times and inode with the values in the argument old, which is the state after the
-// last comparison. If the values are equal, compareFile does not read the file. Otherwise it reads the file, and adds
-// the file to c.ChangedFiles if the content is new. The new values are recorded in c.State.
+// compareFile finds out whether a file has changed since the last comparison, whose result is the state old. If the
+// file's size, times and inode are unchanged, compareFile does not read the file. Otherwise it reads the file, and adds
+// the file to c.ChangedFiles if the content has changed. It records the present size, times, inode and digest in
+// c.State. If the file cannot be read, it records a problem in c.State and keeps the old values.
 func (c *FolderComparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
 	was, isKnown := old.files[name]
 	st := newFileStamp(info, was.contentDigest)
@@ -177,10 +177,10 @@ func newFileStamp(info fs.FileInfo, contentDigest string) fileStamp {
 	}
 }
 
-// sortMissingFiles finds the files that are in the state (the argument old) but no longer in the folder. It adds each
-// missing file to the renamed, deleted or withheld files of c. The caller does not delete the notes of withheld files,
-// because these files may be missing only for a time, for example if a disk is not mounted. Files are withheld if
-// o.PruneMissingFiles is false and so many files are missing that the folder may be incomplete.
+// sortMissingFiles finds the files that the state old lists but that are no longer in the folder. It adds each missing
+// file to c.RenamedFiles, c.DeletedFiles or c.UnconfirmedDeletions. The deletions are unconfirmed if so many files are
+// missing that the folder may be incomplete, for example because a disk is not mounted. If o.PruneMissingFiles is set,
+// all deletions count as confirmed. A file whose directory cannot be read does not count as missing.
 func (c *FolderComparison) sortMissingFiles(lister *noteFileLister, old *State, o Options) {
 	var missing []string
 	for name, was := range old.files {

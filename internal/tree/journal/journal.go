@@ -81,10 +81,10 @@ func HexSum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// parseJournal parses a journal, which lists files to write, files to remove and directories. It returns an error that
-// matches [ErrUnreadable] in three cases: if isBadWrite returns true for a file to write, if isBadRemoval returns true
-// for a file to remove, or if a directory is not in s.Dirs. Errors for invalid JSON also match [ErrUnreadable]. Errors
-// for an unknown version match [ErrUnknownVersion].
+// parseJournal parses the JSON text of a journal. The error matches [ErrUnknownVersion] if the journal has an unknown
+// version. It matches [ErrUnreadable] if the JSON is invalid, or if the journal names a path that it must not name: a
+// file to write for which isBadWrite returns true, a file to remove for which isBadRemoval returns true, or a directory
+// that is not in s.Dirs.
 func (s StagingDir) parseJournal(data []byte, isBadWrite, isBadRemoval func(path string) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -249,7 +249,8 @@ func (s StagingDir) RemoveCompletedJournal() error {
 	return s.RemoveUncommittedFiles()
 }
 
-// RemoveUncommittedFiles removes the staged files of a change that was not committed.
+// RemoveUncommittedFiles removes the staging directory with the staged files of a change that was not committed. It
+// does nothing if the directory does not exist.
 func (s StagingDir) RemoveUncommittedFiles() error {
 	dir := s.StagedPath(".")
 	items, err := s.FS.ReadDir(dir)

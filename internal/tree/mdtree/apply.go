@@ -40,7 +40,8 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	return oxbow.Change{Versions: own.writtenVersions}, nil
 }
 
-// planOps returns a function that plans all ops.
+// planOps returns a function that plans all ops. The function adds the edits of files to v, and returns the effects of
+// the ops, such as the written entries. It returns the first error of [Store.planOp].
 func (s *Store) planOps(ops []oxbow.Op) func(v *treeWithPlannedEdits, now time.Time) (*opPlanEffects, error) {
 	return func(v *treeWithPlannedEdits, now time.Time) (*opPlanEffects, error) {
 		own := &opPlanEffects{removedNames: map[string]bool{}, conflictReasonByFile: map[string]string{}}
@@ -155,7 +156,9 @@ func checkOpTarget(op oxbow.Op, current FileItem, found bool) error {
 	return nil
 }
 
-// checkOtherEntriesUnchanged returns an error if the edits that change an entry also change a different entry.
+// checkOtherEntriesUnchanged returns an error if the edits that change the entry with this name also change a different
+// entry. The maps contain the versions of the entries in the edited files, before and after the edits. The keys are the
+// names of the entries.
 func checkOtherEntriesUnchanged(name string, versionsBefore, versionsAfter map[string][]uint64) error {
 	for _, m := range []map[string][]uint64{versionsBefore, versionsAfter} {
 		for n := range m {

@@ -61,8 +61,9 @@ func (f manifestItem) matchesBytes(text []byte) bool {
 func (f manifestItem) matchesText(e entryText) bool { return f.matchesBytes(e.appendFileText(nil)) }
 
 // matchesFileText reports whether the manifest item f describes a file in the directory dir with the given text. The
-// entry e and showName, which is set if the text contains the name of e, serve to compare the texts although the line
-// endings, or the line breaks before and after the content, differ.
+// argument e is the entry that was parsed from the text, and showName is true if the text contains the entry's name.
+// The text need not be the dumped text byte for byte. It is enough if a dump of e would write a text with the recorded
+// hash. Therefore other line endings, and other line breaks around the content, make no difference.
 func (f manifestItem) matchesFileText(dir, text string, e *oxbow.Entry, showName bool) bool {
 	return f.Sum.isSet() && path.Dir(f.Path) == dir &&
 		(f.matchesBytes([]byte(text)) || f.matchesText(entryText{Entry: e, includesName: showName}))

@@ -151,7 +151,7 @@ type dumper struct {
 	editedFilesToCopy    []string // edited files that are copied because the dump replaces or removes them
 
 	maxTextBytesInMemory    int
-	reportsMdBookDirectives bool // see Report.Directives
+	reportsMdBookDirectives bool // see DumpReport.EntriesWithDirectives
 }
 
 // nonEntryFile is a file that a dump writes besides the files of the entries, such as the manifest.
@@ -204,8 +204,8 @@ func (d *dumper) discardPlan() {
 }
 
 // dumpOnce makes a dump. To save memory, it does not store the text of an entry whose file probably has this text
-// already. If this was wrong, dumpOnce reads the entry again. If the entry was changed in the meantime, dumpOnce
-// changes nothing, and the error matches errEntryChanged.
+// already. If the file has another text after all, dumpOnce reads the entry from the store again. If the entry was
+// changed in the meantime, dumpOnce changes nothing, and the error matches errEntryChanged.
 func (d *dumper) dumpOnce(ctx context.Context) error {
 	if err := d.readLastDumpState(); err != nil {
 		return err
@@ -461,8 +461,8 @@ func (d *dumper) fileToStage(ctx context.Context, fileIndex int, journalIndex in
 	return f, err
 }
 
-// pathAndOldHash returns the path to which the i-th file is written, and the hash, in hex, of the file that is
-// replaced.
+// pathAndOldHash returns the path to which the i-th file is written (in the order of fileToStage), and the hash, in
+// hex, of the file that it replaces. The hash is "" if it replaces no file.
 func (d *dumper) pathAndOldHash(i int) (p, oldHash string) {
 	if i >= len(d.outputsToWrite) {
 		l := d.nonEntryFilesToWrite[i-len(d.outputsToWrite)]

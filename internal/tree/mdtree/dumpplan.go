@@ -193,10 +193,10 @@ func (d *dumper) planChanges(ctx context.Context) error {
 	return d.planNonEntryFiles()
 }
 
-// findOtherSpellingOnDisk searches the disk for a file whose path differs from the path of an output file only in its
-// Unicode normal form. Some file systems treat both paths as the same file. In this case, findOtherSpellingOnDisk adds
-// the path on the disk to the map diskPathsOfOutputs. It also marks the output file as a file to read. The dump does
-// not remove files in this map, because removing the path on the disk would remove the output file.
+// findOtherSpellingOnDisk is called for an output file whose path was not found in the lists of the directories. If a
+// listed path differs from the output file's path only in its Unicode normal form, the file system may treat both paths
+// as the same file. In this case, findOtherSpellingOnDisk marks the output file as a file to read. It also adds the
+// listed path to the map diskPathsOfOutputs, so that the dump does not remove this file.
 func (d *dumper) findOtherSpellingOnDisk(outputIndex int32, diskPathsOfOutputs map[string]bool) error {
 	if len(d.diskPathByNormalForm) == 0 {
 		return nil
@@ -336,9 +336,9 @@ func (d *dumper) readBookSettings() (settings string, isReplaceable bool, err er
 	return settings, settings == oldBookSettings, nil
 }
 
-// detectDirectiveExecution sets d.reportsMdBookDirectives. If it is set, the report lists the entries that contain
-// mdbook directives such as {{#include}}, because mdbook would replace them by the content of other files. It is set if
-// the book's settings make mdbook do so. It is not set if oxbow wrote the settings itself, or would write them.
+// detectDirectiveExecution sets d.reportsMdBookDirectives to true if the user wrote the book's settings, and these
+// settings let mdbook replace directives such as {{#include}} by the content of other files. The report of the dump
+// then lists the entries that contain such directives.
 func (d *dumper) detectDirectiveExecution() error {
 	settings, isOurs, err := d.readBookSettings()
 	d.reportsMdBookDirectives = !isOurs && mdBookIncludesFiles(settings)

@@ -22,8 +22,8 @@ const (
 	commitFile   = dumpStageDir + "/commit.json"
 )
 
-// isForbiddenWritePath returns true if a dump never writes a file with the path filePath. A dump writes only entry
-// files, the book file, the table of contents and the manifest. A journal that writes to a forbidden path was made by
+// isForbiddenWritePath reports whether filePath is a path to which a dump never writes. A dump writes only entry files,
+// mdbook's settings, the table of contents and the manifest. A journal that writes to a forbidden path was made by
 // another program and must not be executed.
 func isForbiddenWritePath(filePath string) bool {
 	return isForbiddenRemovalPath(filePath) && filePath != mdBookSettingsFile && filePath != summaryFile &&
@@ -53,7 +53,8 @@ func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	return dumpTree{fileTree: t, fileStampHashSeed: maphash.MakeSeed()}
 }
 
-// readText returns the text of a file.
+// readText returns the text of the file p, which is relative to the tree's directory. It fails if the file has more
+// than limit bytes.
 func (t *dumpTree) readText(p string, limit int64) (string, error) {
 	text, _, err := t.fileTree.readText(p, limit)
 	if err != nil {
@@ -164,7 +165,7 @@ func (t *dumpTree) openManifest() (vfs.File, error) {
 	return f, err
 }
 
-// readManifest reads the whole manifest.
+// readManifest reads the whole manifest. If there is no manifest, the error matches [fs.ErrNotExist].
 func (t *dumpTree) readManifest() (*manifest, error) {
 	f, err := t.openManifest()
 	if err != nil {

@@ -232,7 +232,8 @@ func (t *dumpTree) hashEntryStamp(f fs.DirEntry) fileStampHash {
 	return t.hashFileStamp(s)
 }
 
-// fileStampOfDirEntry returns the stamp of a file in a directory.
+// fileStampOfDirEntry returns the stamp (size, inode and times) of a file in a directory. ok is false if the file is
+// not a regular file, or if its stamp cannot be read.
 func fileStampOfDirEntry(f fs.DirEntry) (s sysinfo.FileStamp, ok bool) {
 	info, err := f.Info()
 	if err != nil || !info.Mode().IsRegular() {

@@ -1,4 +1,4 @@
-// This file implements Read, which reads a whole tree.
+// This file implements ReadTree, which reads a whole tree.
 
 package mdtree
 
@@ -73,7 +73,7 @@ type Tree struct {
 	hasConflictMarkersByEntry []bool // for each entry, whether its file contains git's conflict markers
 
 	// isUnchangedByRow is true for each file in the manifest (lastDumpManifest) that is unchanged since the last dump.
-	// Such a file is not in Files. The slice is nil without [ReadOptions.SkipUnchanged].
+	// The entry of such a file is not in Entries. The slice is nil without [ReadOptions.SkipUnchanged].
 	isUnchangedByRow []bool
 }
 
@@ -382,9 +382,13 @@ func (r *treeReader) readFile(t *dumpTree, it *entryDirFile) bool {
 	return true
 }
 
-// manifestRowOf returns the row of a file in the manifest. The result ok is true if the row describes the file
-// completely. In this case, the caller need not parse the file if the file has the hash in the row. The caller must
-// compare the hash.
+// manifestRowOf returns the row of a file in the manifest of the last dump. If ok is true and the file has the hash in
+// the row, the caller need not parse the file, because the row also contains the name of the file's entry. ok is false
+// in these cases:
+//   - Unchanged files are not skipped, or the file is a topic.
+//   - The manifest does not contain the file.
+//   - Another file that was already read has an entry with this name.
+//   - Somebody may have edited the manifest, and the name in the row is not the only possible name.
 func (r *treeReader) manifestRowOf(filePath string, kind *entryKindDir) (row int, ok bool) {
 	base := r.tree.lastDumpManifest
 	if r.tree.isUnchangedByRow == nil || kind.isTopic {

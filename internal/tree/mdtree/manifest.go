@@ -222,7 +222,9 @@ func readManifestFileLines(file io.Reader, addLine func(manifestFileLine)) (head
 	return head, err
 }
 
-// manifestReadError returns the error for a manifest whose next line could not be read.
+// manifestReadError returns the error for a manifest whose next line could not be read. The argument err is the error
+// of the read, or nil if the lines before the list of files are too long. If the line is too long or incomplete, the
+// manifest was not written by writeManifest, and the result is errManifestNotLineBased. Otherwise the result is err.
 func manifestReadError(err error) error {
 	isForm := err == nil || errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull)
 	if isForm {

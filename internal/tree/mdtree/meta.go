@@ -424,7 +424,8 @@ func describeLineBreaks(s string) string {
 	return strings.Join(words, " ")
 }
 
-// parseLineEndsComment parses the comment that lists the line breaks around a content.
+// parseLineEndsComment parses the comment that lists the line breaks around a content, for example "LF*2 before, CRLF
+// after". It returns the line breaks before the content and those after the content.
 func parseLineEndsComment(s string) (head, tail string, err error) {
 	for part := range strings.SplitSeq(s, ", ") {
 		if v, ok := strings.CutSuffix(part, " before"); ok && head == "" && tail == "" {

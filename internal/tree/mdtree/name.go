@@ -134,14 +134,14 @@ func decodeFileStem(stem string) string {
 	return b.String()
 }
 
-// fileStemsLackingNames returns stems for some entries of a directory. A stem is a file name without extension. Usually
-// an entry gets the stem that encodeNameAsFileStem returns. The result contains the index of each entry that needs a
-// different treatment, together with the entry's stem. These are the entries whose name cannot be recovered from that
-// stem, and the entries whose stem differs from an earlier stem only in ways that foldFileName removes. For any two
-// stems in the directory, foldFileName returns different strings.
+// fileStemsLackingNames returns the stems (file names without extension) of those entries in a directory whose names
+// cannot be recovered from their stems. The keys are the indexes of the entries. Each entry that is not in the result
+// gets the stem that encodeNameAsFileStem returns. An entry is in the result in two cases: if encodeNameAsFileStem
+// cannot represent its name, or if some file systems treat its stem and an earlier entry's stem as equal (see
+// foldFileName). No file system treats two of the chosen stems as equal.
 //
-// The directory has n entries. The function nameAt returns their names, which must be sorted and distinct. The result
-// depends only on the set of names.
+// The directory has n entries. The function nameAt returns the name of the entry with the index i. The names must be
+// sorted and distinct. The result depends only on the set of names.
 func fileStemsLackingNames(n int, nameAt func(i int) string) map[int]string {
 	// Compare hashes of the folded file names first, because a set with all folded names would need much memory.
 	hashes := make([]uint64, 0, n)

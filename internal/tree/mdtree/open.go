@@ -122,7 +122,8 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// Locate returns the position of the entry with that name.
+// Locate returns the entry with that name, the path of its file, and its position in the file. If no such entry exists,
+// the error matches [oxbow.ErrNotFound].
 func (s *Store) Locate(ctx context.Context, name string) (FileItem, error) {
 	if err := s.scanBeforeRead(ctx); err != nil {
 		return FileItem{}, err

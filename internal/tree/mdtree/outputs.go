@@ -77,7 +77,8 @@ func (o *outputTable) pathOfRow(row int32) string {
 	return entryPath(o.dirOfRow(row), o.fileStemOfRow(row))
 }
 
-// findPath returns the row with a path.
+// findPath returns the row of the entry whose file has the path p. ok is false if the dump writes no entry to this
+// path.
 func (o *outputTable) findPath(p string) (row int32, ok bool) {
 	i, ok := o.rowByPath.findRow(p, func(row int) bool { return o.isPathOfRow(int32(row), p) })
 	return int32(i), ok

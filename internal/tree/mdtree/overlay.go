@@ -76,7 +76,7 @@ func (v *treeWithPlannedEdits) Find(name string) (FileItem, bool) {
 }
 
 // nameOwner returns the name of an entry that has nameOrAlias as its name or alias. It ignores the entry with the name
-// exceptName.
+// exceptName. ok is false if there is no such entry.
 func (v *treeWithPlannedEdits) nameOwner(nameOrAlias, exceptName string) (name string, ok bool) {
 	for p := range v.Files() {
 		for _, it := range v.Items(p) {
@@ -108,7 +108,9 @@ func (v *treeWithPlannedEdits) FileText(p string) (string, bool) {
 	return e.newText, e.exists
 }
 
-// readNonEntryDocument reads a file that contains no entries, because the layout's Match returns false for its path.
+// readNonEntryDocument reads the file p, which contains no entries, because the layout's Match returns false for its
+// path. It adds the file to v.plannedFileByPath and returns it. If the file does not exist, the result's field exists
+// is false.
 func (v *treeWithPlannedEdits) readNonEntryDocument(p string) (*plannedFile, error) {
 	text, _, err := v.store.readText(p, maxEntryFileBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

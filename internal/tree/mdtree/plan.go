@@ -445,7 +445,10 @@ func (p *loadPlanner) dropAliasesTakenByOthers(ctx context.Context, s oxbow.Stor
 	return nil
 }
 
-// planEntry plans the change for an entry of the tree.
+// planEntry returns the ops that load the i-th entry of the tree into the store. It returns no ops if the store's entry
+// stays as it is. It adds the entry's name to the list in p.LoadPlan that describes the result, for example to
+// AddedNames. If the file and the store were both changed and cannot be merged, it adds the file to p.unmergeableFiles
+// instead.
 func (p *loadPlanner) planEntry(i int) ([]oxbow.Op, error) {
 	want := &p.tree.Entries[i]
 	e, exists := p.storeEntryByName[want.Name]

@@ -146,7 +146,9 @@ func (s *Store) watchEvents() (changedFilesByDir map[string][]string, unwatchedD
 	return changedFilesByDir, unwatchedDirs
 }
 
-// scanDir reads the changed files in a directory.
+// scanDir reads the files in the directory d that were changed since the last scan. If d is watched, these are the
+// files in changedFilesByDir, which the watch has reported. If d is not watched, or is in unwatchedDirs because its
+// watch has ended, scanDir lists the directory and compares the files' metadata.
 func (s *Store) scanDir(
 	ctx context.Context,
 	d *layoutDirectory,

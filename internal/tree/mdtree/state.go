@@ -66,8 +66,9 @@ func newState() *treeState {
 	}
 }
 
-// addAllFiles adds all files of a tree, sorted by path, to an empty state. The result is the same as with setFile and
-// updateEntries, but takes a third of the time.
+// addAllFiles adds all files of a tree to an empty state, and returns a delta for each entry. The list paths contains
+// the paths of the files, sorted. The result is the same as with setFile and updateEntries, but addAllFiles takes a
+// third of the time.
 func (st *treeState) addAllFiles(paths []string, files map[string]*treeFile) []oxbow.Delta {
 	n := 0
 	for _, f := range files {
@@ -170,8 +171,9 @@ func (st *treeState) setFile(path string, f *treeFile, affectedNames map[string]
 	}
 }
 
-// fileUsedForName returns the file whose entry is used if several files contain the name. This is the file that
-// isPreferredFile chooses, and otherwise the first file in the order of the paths.
+// fileUsedForName returns the file whose entry the store uses for a name. If several files contain the name, this is
+// the first file for which isPreferredFile returns true, or else the first file in the order of the paths. At least one
+// file must contain the name.
 func (st *treeState) fileUsedForName(name string) *treeFile {
 	c := st.filesByName[name]
 	if st.isPreferredFile != nil && len(c) > 1 {
