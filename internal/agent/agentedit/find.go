@@ -49,8 +49,8 @@ type editedNamesResult struct {
 }
 
 // FindEditedNames returns the sorted names of the entries that agents edited and that no person has reviewed since. If
-// the memory has a file for the result, FindEditedNames reads only the changes after the result that it last saved
-// there. If the memory has no such file, it reads at most maxChangesInFirstSearch changes and saves nothing.
+// the memory has a file for the result, FindEditedNames reads only the changes since it last saved a result in this
+// file. If the memory has no such file, it reads at most maxChangesInFirstSearch changes and saves nothing.
 func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	file := m.EditsFile()
 	f := editedNamesFinder{ctx: ctx, memory: m}
@@ -149,8 +149,8 @@ func (f *editedNamesFinder) findEditedNames() (state editedNamesResult, err erro
 }
 
 // mustSaveState reports whether the new result should replace the saved result. This is the case if the new result has
-// other names, is at least minNewChangesToSave changes newer, or has a lower change number and therefore belongs to
-// another log.
+// other names, or is at least minNewChangesToSave changes newer. It is also the case if the new result has a lower
+// change number, because it then belongs to another log.
 func (f *editedNamesFinder) mustSaveState(newState *editedNamesResult) bool {
 	if newState.LastChangeSeq < f.savedResult.LastChangeSeq ||
 		newState.LastChangeSeq >= f.savedResult.LastChangeSeq+minNewChangesToSave {
@@ -167,10 +167,9 @@ func (s *editedNamesResult) endsAtChange(c *oxbow.Change) bool {
 // readHistoriesFromLog reads the changes in the log, newest first. It stops at the change at which the saved search
 // ended. It also stops after maxChangesToRead changes, unless maxChangesToRead is 0.
 //
-// The map histories contains a summary of the read versions for each changed entry, by the entry's name. newestChange
-// contains the number and the hash of the newest change. hasReadWholeLog is false if readHistoriesFromLog has reached
-// the change at which the saved search ended. Otherwise it is true, even if readHistoriesFromLog has stopped after
-// maxChangesToRead changes.
+// histories contains, by entry name, a summary of the versions that were read. newestChange contains the number and the
+// hash of the newest change. hasReadWholeLog is false only if reading stopped at the change at which the saved search
+// ended. It is true even if reading stopped after maxChangesToRead changes.
 func (f *editedNamesFinder) readHistoriesFromLog() (histories map[string]*entryHistory, newestChange editedNamesResult,
 	hasReadWholeLog bool,
 	err error) {

@@ -28,6 +28,7 @@ type comparedVersionParts struct {
 	labels      []oxbow.Label // the version's labels whose keys are in EveryPromptLabelKeys
 }
 
+// newComparedVersionParts returns the parts of a version that are compared with other versions.
 func newComparedVersionParts(v *oxbow.Version) comparedVersionParts {
 	e := &v.Entry
 	img := comparedVersionParts{
@@ -43,17 +44,16 @@ func newComparedVersionParts(v *oxbow.Version) comparedVersionParts {
 	return img
 }
 
-// equals reports whether two versions of an entry are equal in four parts: the text, the aliases, the labels in the
-// field labels, and whether the version removes the entry. The field labels contains only labels that can protect an
-// entry (see EveryPromptLabelKeys).
+// equals reports whether two versions of an entry have the same text, the same aliases and the same labels with keys in
+// EveryPromptLabelKeys, and whether both or neither remove the entry.
 func (i comparedVersionParts) equals(o comparedVersionParts) bool {
 	return i.isRemoved == o.isRemoved && i.contentHash == o.contentHash && slices.Equal(i.aliases, o.aliases) &&
 		slices.Equal(i.labels, o.labels)
 }
 
-// isByAgent reports whether an agent made the change whose source is s. This is the case if the actor is an agent. It
-// is also the case if the actor is an import or another program that an agent started: then s has a session or a tool
-// call, s.Claimed names an agent, or the change came through MCP or HTTP (s.Door).
+// isByAgent reports whether an agent made the change whose source is s. The actor is then an agent, or an import or
+// another program that an agent started. An agent started the program if s refers to a session or a tool call, if
+// s.Claimed names an agent, or if the change came through MCP or HTTP (s.Door).
 func isByAgent(s oxbow.Source) bool {
 	switch s.Actor {
 	case oxbow.Agent:
@@ -173,10 +173,10 @@ func (t *entryHistory) differsFromPersonVersion(personParts comparedVersionParts
 	)
 }
 
-// recordUndo records in undoneSeqs the numbers of the changes that a person has undone. undoNote is the note of the
-// change that undid them, and contains their numbers. If the note was too long and was cut, the numbers are not
-// complete. Then recordUndo also stores the parts of the version that the undo restored in restoredParts, so that
-// versions with other parts are ignored.
+// recordUndo records in undoneSeqs which changes a person has undone. undoNote is the note of the undo, and lists the
+// numbers of these changes. If the list was cut because it was too long, some numbers are missing. recordUndo then
+// stores parts, which belong to the version that the undo restored, in restoredParts, so that versions with other parts
+// are ignored.
 func (t *entryHistory) recordUndo(undoNote string, parts comparedVersionParts) {
 	list, _, isCut := strings.Cut(strings.TrimPrefix(undoNote, undoNotePrefix), ", …")
 	if t.undoneSeqs == nil {

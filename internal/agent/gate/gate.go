@@ -168,9 +168,9 @@ func NoteMatchStrength(terms []PromptTerm, content string) PromptMatchStrength {
 }
 
 // sumWordScores adds up the scores and counts of a prompt's words for one note or turn, and returns the sums in s.
-// maxScores contains the highest score that each word can reach, which is reduced if the word occurs nowhere in the
-// memory. hasUniqueWord is true if the note or turn contains a word that no other one contains. Words that direct an
-// agent, such as "please", do not make it true.
+// maxScores contains the highest score that each word can reach. This score is reduced by absentWordWeight if the word
+// occurs nowhere in the memory. hasUniqueWord reports whether the note or turn contains a word of the prompt that no
+// other one contains. Words that direct an agent, such as "please", are ignored for hasUniqueWord.
 func sumWordScores(words []promptWord) (s PromptMatchStrength, maxScores []float64, hasUniqueWord bool) {
 	absent := 0.0
 	all := 0.0
@@ -324,14 +324,17 @@ func CalibrateMinMatchStrength(strengthsByLanguage map[string][]float64) MinMatc
 	return MinMatchStrength(floor)
 }
 
-// AnswerKindForQuestion returns how much of a note or conversation turn is shown as the answer to a question. The
-// argument s describes how well the text of the note or turn matches the question. The receiver f is the minimum
-// strength of a match.
+// AnswerKindForQuestion returns how much of a note or conversation turn is shown as the answer to a question. s
+// describes how well the text of the note or turn matches the question, and the receiver f is the minimum strength of a
+// match. The first case that applies determines the result:
 //
-// The result is AnswerSilence if s.Strength is not above the minimum (see [MinMatchStrength.MinStrengthForQuestion]),
-// if s.Score is too low, or if the text contains too few of the question's subject words. If the share of unknown words
-// in the question is above maxUnknownWordShare, the text must contain more subject words, and the result is at most
-// AnswerEntryNames. In all other cases, the result is AnswerQuotedSentences.
+//   - AnswerSilence, if the match is too weak: s.Strength is not above the minimum (see
+//     [MinMatchStrength.MinStrengthForQuestion]), s.Score is below minSearchScore, or the text contains too few of the
+//     question's subject words.
+//   - AnswerSilence, if the share of the question's words that the memory lacks is above maxUnknownWordShare, and the
+//     text contains fewer than minSubjectWordsIfManyUnknown subject words.
+//   - AnswerEntryNames, if this share is above maxUnknownWordShare.
+//   - AnswerQuotedSentences in all other cases.
 func (f MinMatchStrength) AnswerKindForQuestion(s PromptMatchStrength) AnswerKind {
 	switch {
 	case s.Strength <= float64(f.MinStrengthForQuestion(s)) || s.Score < minSearchScore ||
@@ -356,11 +359,10 @@ func (f MinMatchStrength) MinStrengthForQuestion(s PromptMatchStrength) MinMatch
 	return f
 }
 
-// RaiseForInstruction returns the match strength that a note or an earlier turn must exceed to be shown for a
-// prompt that is an order, such as "fix the parser". The receiver f is the strength that is required for a question. In
-// a small memory, two or three words of an order may occur in a text by chance. Therefore an order requires a higher
-// strength than a question. There is one exception: a turn that contains at least four words of the order only has to
-// exceed f, because four words seldom match by chance. A note always has to exceed the higher strength.
+// RaiseForInstruction returns a minimum for the strength of the match s, if the prompt is an order, such as "fix the
+// parser". The receiver f is the minimum for a question. The minimum for an order is higher, because two or three words
+// of an order may occur in a text by chance. There is one exception: for a turn that contains at least four words of
+// the order, the result is f, because four words seldom match by chance.
 func (f MinMatchStrength) RaiseForInstruction(s PromptMatchStrength) MinMatchStrength {
 	switch {
 	case s.isNoteMatch:
@@ -371,12 +373,12 @@ func (f MinMatchStrength) RaiseForInstruction(s PromptMatchStrength) MinMatchStr
 	return max(f, minTurnMatchForInstruction)
 }
 
-// AnswerKindForInstruction decides how much of a note or conversation turn is shown if the prompt is a command, such as
-// "fix the parser". The parameter match describes how well the note or turn matches the prompt.
+// AnswerKindForInstruction returns how much of a note or conversation turn is shown if the prompt is an order, such as
+// "fix the parser". match describes how well the note or turn matches the prompt.
 //
-// If fewer than minSubjectWordsIfManyUnknown words about the prompt's subject match, the result is AnswerSilence, and
-// nothing is shown. Otherwise the decision is the same as for a question, but the note or turn may have to match better
-// than for a question (see [MinMatchStrength.RaiseForInstruction]).
+// If fewer than minSubjectWordsIfManyUnknown words about the prompt's subject match, the result is AnswerSilence.
+// Otherwise the result is the same as for a question, but a higher strength may be needed (see
+// [MinMatchStrength.RaiseForInstruction]).
 func (f MinMatchStrength) AnswerKindForInstruction(match PromptMatchStrength) AnswerKind {
 	if match.MatchedSubjectWordCount < minSubjectWordsIfManyUnknown {
 		return AnswerSilence

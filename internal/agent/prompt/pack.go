@@ -94,9 +94,9 @@ func (k *contextPacker) includeWholeContextPart(i int) bool {
 	return k.isIncluded[i]
 }
 
-// includeShortenedContextPart includes the part with the index i. If the part does not fit, its text is shortened so
-// that it fits into the remaining tokens. If even the shortened text does not fit, the part is left out. In both cases,
-// includeShortenedContextPart adds an element to k.OmittedTexts with the number of omitted tokens.
+// includeShortenedContextPart shortens the text of part i, which does not fit completely, and includes the shortened
+// part. If the text cannot be shortened enough, the part is left out. In both cases, an element with the number of
+// omitted tokens is added to k.OmittedTexts.
 func (k *contextPacker) includeShortenedContextPart(i int) {
 	p := &k.Parts[i]
 	whole := p.Tokens

@@ -86,6 +86,8 @@ func (p *settingsParser) addDiagnostic(n *yaml.Node, format string, args ...any)
 	p.diagnostics = append(p.diagnostics, m)
 }
 
+// parseSettings returns the runner in the settings, or nil if the settings contain none or are invalid. It reports
+// mistakes by addDiagnostic.
 func (p *settingsParser) parseSettings(data []byte) *Runner {
 	if len(data) > MaxSettingsFileBytes {
 		p.addDiagnostic(nil, "has more than %d bytes, which is the most", MaxSettingsFileBytes)
@@ -156,6 +158,8 @@ func (p *settingsParser) eachKey(
 	}
 }
 
+// parseRunner returns the runner that the mapping n describes. Missing settings get their defaults, but a missing
+// command is reported as a mistake.
 func (p *settingsParser) parseRunner(n *yaml.Node) *Runner {
 	r := &Runner{Stdin: stdinBriefing, RunTimeout: defaultTimeout, SettingsPath: p.file}
 	p.eachKey(n, "runner", []string{"command", "stdin", "timeout"}, func(key string, v *yaml.Node) {
@@ -186,6 +190,8 @@ func (p *settingsParser) parseRunner(n *yaml.Node) *Runner {
 	return r
 }
 
+// parseCommand returns the command in the list v: the program and its arguments. It reports unknown placeholders,
+// arguments that are not words, and a program with a relative path as mistakes.
 func (p *settingsParser) parseCommand(v *yaml.Node) []string {
 	hasArgs := len(v.Content) > 0 && len(v.Content) <= maxArgs
 	if v.Kind != yaml.SequenceNode || !hasArgs {

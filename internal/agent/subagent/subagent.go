@@ -180,6 +180,8 @@ func (s *Service) resolveProfile(name string) (profile.Resolved, error) {
 	return s.Profiles.Resolve(name)
 }
 
+// serverCommand returns the command that starts the memory server of the sub-agent. The environment of the command
+// names the sub-agent. If the sub-agent has a profile, the command restricts the server to this profile.
 func (s *Service) serverCommand(b *Briefing) ServerCommand {
 	r := ServerCommand{
 		Command: s.ProgramPath,
@@ -282,9 +284,11 @@ func (s *Service) currentTime() time.Time {
 }
 
 // registerSubAgentRun registers a run. It returns a context that Close cancels, and a function that the caller must
-// call when the run has ended. It returns an error if the service is closed, or if maxConcurrentRuns sub-agents are
-// already running. A sub-agent can start another sub-agent. If maxSubAgentDepth sub-agents are already above the new
-// sub-agent in such a chain, registerSubAgentRun also returns an error.
+// call when the run has ended. It returns an error in these cases:
+//
+// - The service is closed.
+// - maxConcurrentRuns sub-agents are already running.
+// - The caller is itself a sub-agent in a chain of maxSubAgentDepth sub-agents, each of which started the next.
 func (s *Service) registerSubAgentRun(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
