@@ -132,9 +132,12 @@ type shellArgs struct {
 	Dir     string          `json:"working_directory"`
 }
 
-// parseCall parses the arguments of a call of the named tool. A call of a shell tool is an edit only if its command
-// contains a patch. parseCall returns nil if the tool does not edit files, if the shell command contains no patch, if
-// the call only views a file, or if the arguments cannot be parsed.
+// parseCall parses the arguments of a call of the named tool. It returns nil in these cases:
+//
+// - The tool does not edit files, and is not a shell tool.
+// - The tool is a shell tool, and the command contains no patch.
+// - The call only views a file.
+// - The arguments cannot be parsed.
 func parseCall(tool string, raw json.RawMessage) *chatCall {
 	name := strings.ToLower(tool)
 	if !editingTools[name] && !shellTools[name] {
@@ -200,9 +203,9 @@ func (call *chatCall) hashCallArguments() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// recordCall records a tool call and returns it. A call that was recorded before is not recorded again. It returns nil
-// if the tool edits no files, or if the call was already answered. If callID is "", hashCallArguments identifies the
-// call.
+// recordCall records a tool call and returns it. If the call was recorded before and has no answer yet, recordCall
+// returns the recorded call. It returns nil if the tool edits no files, or if the call was already answered. If callID
+// is "", hashCallArguments identifies the call.
 func (c *chatState) recordCall(callID, subAgent, tool string, args json.RawMessage, callTime time.Time) *chatCall {
 	call := c.parseCall(tool, args)
 	if call == nil {
@@ -307,6 +310,8 @@ func (c *chatState) recordReportedChanges(
 	_ = json.Unmarshal(changes, &call.reportedChanges)
 }
 
+// recordEditResult determines the edits that a successful call made, and records them in editsByCallIndex. If there are
+// none, it increases CallsWithUnknownChanges.
 func (c *chatState) recordEditResult(call *chatCall, result json.RawMessage, output string) {
 	var es []Edit
 	if call.claudeCall != nil {
@@ -326,9 +331,15 @@ func (c *chatState) recordEditResult(call *chatCall, result json.RawMessage, out
 }
 
 // editsFromDisplay determines the edits that a successful call made. It uses the first of these sources that is
-// present: the file's text before and after the edit, the diff that the client shows to the person, the whole text that
-// the call wrote, and the replacements in the call's arguments. If the source does not show where in the file the edits
-// are, the edits lack a position, and MakeRecords searches for them in the file.
+// present:
+//
+// - the file's text before and after the edit
+// - the diff that the client shows to the person
+// - the whole text that the call wrote
+// - the replacements in the call's arguments
+//
+// The last source does not show where in the file the edits are. The edits then lack a position, and MakeRecords
+// searches for them in the file.
 func (c *chatState) editsFromDisplay(call *chatCall, displayed displayedResult) []Edit {
 	e := call.edit
 	if displayed.Path != "" {

@@ -135,9 +135,12 @@ func (call *claudeCall) computeChange(res *claudeEditResult, toolOutput string) 
 }
 
 // editsFromChange returns the edits of a call. For the tool NotebookEdit, it returns the edits of the notebook cell.
-// For other tools, it uses the first of these sources that is present: the patch in the result, the new content of the
-// file as computed from the previous content, the whole text that the tool Write wrote, and the replacements in the
-// call's arguments.
+// For other tools, it uses the first of these sources that is present:
+//
+// - the patch in the result
+// - the new content of the file, as computed from the previous content
+// - the whole text that the tool Write wrote
+// - the replacements in the call's arguments
 func (call *claudeCall) editsFromChange(res *claudeEditResult, toolOutput string) []Edit {
 	if call.tool == "NotebookEdit" {
 		return call.editsFromNotebook(res)

@@ -47,6 +47,8 @@ func (r *eventReader) readLine(b []byte) error {
 	return nil
 }
 
+// processEvent updates the state of the conversation with one event of the transcript, such as a prompt, a text or a
+// tool call.
 func (r *eventReader) processEvent(e *clientfile.Event) {
 	r.sessionID, r.workingDir = e.Session, e.WorkingDir
 	r.model = e.Model
@@ -87,9 +89,11 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 }
 
 // moveToConversationNode records that an agent is now at the node of the event e. A node is a point of the
-// conversation. The argument subAgent selects the agent. moveToConversationNode saves the texts and thoughts that the
-// agent had at its last node. If the new node does not follow the last node, the person went back to an earlier point.
-// Then the agent gets the texts and thoughts that were saved for the parent of the new node.
+// conversation. subAgent is the agent's name, or "" for the main agent.
+//
+// The texts and thoughts that the agent had at its previous node are saved. If the new node does not follow the
+// previous node, the person went back to an earlier point. The agent then gets the texts and thoughts that were saved
+// for the parent of the new node.
 func (r *eventReader) moveToConversationNode(e *clientfile.Event, subAgent string) {
 	last := r.conversationNodeByAgent[subAgent]
 	if e.NodeID == "" || e.NodeID == last {
@@ -104,10 +108,10 @@ func (r *eventReader) moveToConversationNode(e *clientfile.Event, subAgent strin
 	r.conversationNodeByAgent[subAgent] = e.NodeID
 }
 
-// recordUnnamedCall records the tool call in the transcript event e. It is used for clients whose hook reports do not
-// contain the ID of the call. Only the transcript contains this ID (e.ID). Therefore a call is identified by a key that
-// is made from its arguments. recordUnnamedCall stores this key in unnamedCallKeys under e.ID, so that the result of
-// the call, which has the same ID in the transcript, can be matched with the call.
+// recordUnnamedCall records the tool call in the transcript event e. It is used for clients whose hook reports contain
+// no call IDs, so that a call must be identified by a key made from its arguments. In the transcript, the call and its
+// result have the same ID (e.ID). recordUnnamedCall therefore stores the key in unnamedCallKeys under e.ID, so that the
+// call can be found when its result is read.
 func (r *eventReader) recordUnnamedCall(e *clientfile.Event, subAgent string) {
 	delete(r.unnamedCallKeys, e.ID)
 	if call := r.recordCall("", subAgent, e.ToolName, e.Args, e.Time); call != nil {

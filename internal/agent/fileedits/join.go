@@ -39,9 +39,9 @@ type RecordsResult struct {
 // tool call. Therefore, reading the transcript again, or its continuation in another file, results in the same records.
 // If an edit's text is known but its position is not, the record lacks a Span.
 //
-// If the agent renamed the file after the edit, the record usually contains the file's newest name, because git may not
-// know the names that the file had between two commits. The record contains the name at the time of the edit if a file
-// with this name still exists, or if no file with the newest name exists.
+// If the agent renamed the file after the edit, the record contains the file's newest name, because git may not know
+// the names that the file had between two commits. There are two exceptions: the record contains the name at the time
+// of the edit if a file with this name still exists, or if no file with the newest name exists.
 func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, error) {
 	var opts Options
 	if o != nil {
@@ -122,6 +122,8 @@ type renamedFileName struct {
 	editCount int // number of edits in the transcript before the file was renamed
 }
 
+// findRenames returns the renames in the transcript, with names relative to the root of the store's tree. Renames to or
+// from a name outside of the tree are left out.
 func findRenames(b *annotate.Store, t *Transcript, oldTreePath string) renamesByFile {
 	m := renamesByFile{}
 	for _, v := range t.Renames {

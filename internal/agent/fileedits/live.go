@@ -100,11 +100,13 @@ var (
 	endEventNames  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
 )
 
-// findReportedCallID returns the ID by which the argument reader identifies the tool call in the hook report l.
+// findReportedCallID returns the ID by which reader identifies the tool call in the hook report l. The ID is the first
+// of these that applies:
 //
-// If c.HasNoHookCallIDs is set, the client's hook reports contain no call IDs. In this case, the result is a hash of
-// the call's arguments. Otherwise the result is the call ID in the report. If the report contains no call ID, the
-// result is the ID of the last unanswered call with the same arguments, or "" if no such call exists.
+// - a hash of the call's arguments, if the client's hook reports contain no call IDs (c.HasNoHookCallIDs)
+// - the call ID in the report
+// - the ID of the last unanswered call with the same arguments
+// - "" if there is no such call
 func findReportedCallID(c clientfile.EventClient, l *clientfile.HookReport, reader *eventReader) string {
 	call := parseCall(l.ToolName, l.ToolInput)
 	if c.HasNoHookCallIDs {

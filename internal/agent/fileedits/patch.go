@@ -21,9 +21,10 @@ type hunk struct {
 const maxUnchangedLinesInEdit = 3
 
 // splitIntoEdits divides the hunk into edits. Each edit is a copy of e with the lines and the position of a part of the
-// hunk. There is an edit for each group of inserted lines that are close together. Such an edit begins and ends with an
-// inserted line. There is also an edit for each place where lines were removed and no line was inserted close by. Such
-// an edit has IsRemovalOnly set.
+// hunk. There are two kinds of edits:
+//
+// - An edit for each group of inserted lines that are close together. It begins and ends with an inserted line.
+// - An edit for each place where lines were removed and no line was inserted close by. It has IsRemovalOnly set.
 func (h hunk) splitIntoEdits(e Edit) []Edit {
 	type row struct {
 		text string

@@ -104,6 +104,8 @@ func (r *clientRecognizer) readJSONObject(b []byte) {
 	}
 }
 
+// passLineToReader passes a line to the client's reader. If the reader cannot read the line, the line is counted as
+// unreadable, and the complete JSON object at its end, if there is one, is passed instead.
 func (r *clientRecognizer) passLineToReader(b []byte) {
 	if err := r.reader.readLine(b); err != nil {
 		r.transcript.UnreadableLines++

@@ -57,6 +57,7 @@ func (r *agentReasoning) withAddedPassage(text string, selectList func(*agentRea
 	return next
 }
 
+// copyFollowedByEdit returns a copy of r with isFollowedByEdit set. If it is already set, it returns r itself.
 func (r *agentReasoning) copyFollowedByEdit() *agentReasoning {
 	if r.isFollowedByEdit {
 		return r

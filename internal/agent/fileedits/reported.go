@@ -47,10 +47,10 @@ func findShellPatch(commands ...json.RawMessage) string {
 	return ""
 }
 
-// editsFromReport returns the edits for the map changes, which contains the file changes that the client reported by
-// file path. The edits are in the order of the paths. Each edit is a copy of the argument editTemplate with the path
-// and the changed lines added. A deleted file results in no edit, but increases t.DeletedFiles. A renamed file is added
-// to t.Renames. If any change cannot be read, t.CallsWithUnknownChanges increases by one for the whole report.
+// editsFromReport returns the edits for the file changes that the client reported. The keys of the map changes are file
+// paths, and the edits are in the order of the paths. Each edit is a copy of editTemplate with the path and the changed
+// lines added. A deleted file results in no edit, but increases t.DeletedFiles. A renamed file is added to t.Renames.
+// If any change cannot be read, t.CallsWithUnknownChanges increases by one for the whole report.
 func (t *Transcript) editsFromReport(editTemplate Edit, changes map[string]reportedChange) []Edit {
 	var out []Edit
 	unread := false

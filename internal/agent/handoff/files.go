@@ -28,6 +28,7 @@ func CheckFiles(names []string, dir string, stat func(name string) (fs.FileInfo,
 	return files
 }
 
+// describeFile returns the description of one file for [CheckFiles].
 func describeFile(name, dir string, stat func(name string) (fs.FileInfo, error)) File {
 	if stat == nil {
 		return File{Name: name}

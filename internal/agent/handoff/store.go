@@ -144,6 +144,8 @@ func ListAll(ctx context.Context, s oxbow.Store, projects []string) ([]Handoff, 
 	return listHandoffs(ctx, s, handoffFilter(), projects)
 }
 
+// listHandoffs returns the handoffs that the filter selects and that belong to the projects, newest first. Handoffs
+// that the caller may not see are left out.
 func listHandoffs(ctx context.Context, s oxbow.Store, f oxbow.Filter, projects []string) ([]Handoff, error) {
 	es, err := collectEntries(ctx, s, f)
 	var hs []Handoff

@@ -204,8 +204,8 @@ func (p *Prompt) composeEntryNames(foundEntries []foundEntry) (b ShownBlock) {
 }
 
 // formatEntryNameLine returns a line with the entry's name, date and author, and the first words of its text. If the
-// whole text needs no more tokens than this line, formatEntryNameLine returns the whole text and its fingerprints. An
-// entry with a NotShownReason is never shown whole.
+// whole text needs no more tokens than such a line, the line contains the whole text, and fingerprints contains the
+// fingerprints of the text. An entry with a NotShownReason is never shown whole.
 func (u *foundEntry) formatEntryNameLine() (line string, fingerprints []string) {
 	name, said := quotedEntry{foundEntry: u}.formatEntryOrigin()+": ", JoinToOneLine(u.textWithoutToolOutput())
 	short := name + text.TruncateWithEllipsis(said, maxEntryPointerBytes)

@@ -150,9 +150,8 @@ func ReadMinStrengthFile(storePath string) (c MinStrengthCalibration) {
 	return c
 }
 
-// WriteMinMatchStrengthFile writes the calibration c as JSON to a file in the directory of the store. The file's name
-// is the store's name plus minMatchStrengthFileSuffix. The calibration contains the minimum strength: an entry with a
-// weaker match is not shown to the model.
+// WriteMinMatchStrengthFile writes c as JSON to a file in the directory of the store. The file's name is the store's
+// name plus minMatchStrengthFileSuffix.
 func (c MinStrengthCalibration) WriteMinMatchStrengthFile(storePath string) error {
 	b, err := json.Marshal(c)
 	if err != nil {

@@ -141,13 +141,13 @@ func termsFromExplanation(x *oxbow.Explanation, identifiers map[string]string) (
 	return terms
 }
 
-// adjustTermScoresForNoteLength adjusts the scores for a prompt's terms to the length of the note that x explains. The
-// element terms[i] belongs to x.Terms[i].
+// adjustTermScoresForNoteLength adjusts the scores for a prompt's terms to the length of the note that x explains.
+// terms[i] belongs to x.Terms[i].
 //
-// If the note contains a term, the term's Score depends on the note's length, because a long note contains more words
-// by chance. But all notes with at most [maxShortNoteWords] words are treated alike, because a note with four sentences
-// answers a prompt as well as a note with one sentence. If the note lacks a term, only the term's MaxScore is set. This
-// maximum is computed as if the prompt contained the term only once.
+// The Score of a term in the note is lower in a long note, because a long note contains more words by chance. All notes
+// with at most [maxShortNoteWords] words are treated alike, because a note with four sentences answers a prompt as well
+// as a note with one sentence. For a term that the note lacks, only MaxScore is set, as if the prompt contained the
+// term only once.
 func adjustTermScoresForNoteLength(x *oxbow.Explanation, terms []gate.PromptTerm) {
 	if x == nil {
 		return
