@@ -507,10 +507,11 @@ func (p *codexItem) isWrittenByPerson(text string) bool {
 	return !codexInsertedTextPattern().MatchString(strings.TrimSpace(text))
 }
 
-// readUserText reads a message with the role "user". The person or a program may have written the message. If it
-// contains a shell command that the person ran, or the command's output, these are reported at once. A prompt is added
-// to unreportedPrompts and not reported yet, because an event with the same prompt may follow, and the event is
-// reported instead of the message. In an old transcript (hasUnwrappedLines), the prompt is reported at once.
+// readUserText reads a message with the role "user", which the person or a program has written. A shell command that
+// the person ran, and the command's output, are reported at once. Other texts by programs are ignored.
+//
+// A prompt is only added to unreportedPrompts, because an event with the same prompt may follow, which is reported
+// instead. In an old transcript (hasUnwrappedLines), there are no such events, and the prompt is reported at once.
 func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
 	e.reportUnknownBlocks(p.Content, yield, codexBlocks...)
 	e.Text = ContentText(p.Content, "input_text", "text")
@@ -582,8 +583,8 @@ func (c *codexReader) flushUnreportedPrompts(yield func(*Event)) {
 // FlushEvents implements [EventFlusher].
 func (c *codexReader) FlushEvents(yield func(*Event)) { c.flushUnreportedPrompts(yield) }
 
-// reportPrompt passes an event for a prompt to yield. If the prompt contains no turn ID, its event gets the turn ID of
-// the last task that began. If the event has this turn ID, its offset is the offset of the line with which the task
+// reportPrompt passes a prompt to yield as an event. A prompt without a turn ID gets the turn ID of the last task that
+// began. If the prompt is the first one of this task, the event's offset is the offset of the line with which the task
 // began.
 func (c *codexReader) reportPrompt(text unreportedPrompt, yield func(*Event)) {
 	e := text.Event
@@ -603,8 +604,8 @@ func (c *codexReader) reportPrompt(text unreportedPrompt, yield func(*Event)) {
 }
 
 // reportAgentText reports a text by the agent. Newer versions of Codex write each text twice, as an event and as a
-// message, in either order. surplusDelta is 1 for an event and -1 for a message, so that reportAgentText can skip
-// the second report of the same text. It is 0 for a text that is written only once.
+// message, in either order. The second report of a text is skipped. For this purpose, surplusDelta must be 1 for an
+// event, -1 for a message, and 0 for a text that is written only once.
 func (c *codexReader) reportAgentText(e *Event, text string, surplusDelta int, yield func(*Event)) {
 	c.flushUnreportedPrompts(yield)
 	if c.surplusEventsByText == nil {

@@ -199,6 +199,8 @@ func addMilliseconds(t time.Time, n int) time.Time {
 	return t.Add(time.Duration(n) * time.Millisecond)
 }
 
+// reportEvents reports the texts and the tool call in a message of the editor. The result of the call is reported with
+// the call, because the same message contains it.
 func (b *cursorBubble) reportEvents(m *messageReporter) {
 	if b.Model.Name != "" {
 		m.Model = b.Model.Name

@@ -201,6 +201,7 @@ func columnAsJSON(row sqlitefile.Row, name string) json.RawMessage {
 	return b
 }
 
+// listCursorSessionIDs returns the IDs of all sessions of Cursor's editor that were not deleted.
 func listCursorSessionIDs(db *sqlitefile.DB) (ids []string, err error) {
 	t, err := db.Table("cursorDiskKV")
 	if err != nil {
@@ -278,6 +279,8 @@ func withoutLargeMembers(sessionJSON json.RawMessage) map[string]json.RawMessage
 	return small
 }
 
+// readCrushDocument returns a session of Crush as a document (see [crushReader]). The document also names the project's
+// directory, which contains the database.
 func readCrushDocument(db *sqlitefile.DB, path, id string) (any, error) {
 	session, rows, err := findRowWithDetails(db, "sessions", id, "messages", "session_id")
 	if err != nil {
@@ -319,6 +322,8 @@ func listGooseSessionIDs(db *sqlitefile.DB) (ids []string, err error) {
 	return ids, nil
 }
 
+// readGooseDocument returns a session of Goose as a document, in the form that the comment at the top of goose.go
+// describes. A message without an ID gets the ID of its row.
 func readGooseDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	session, rows, err := findRowWithDetails(db, "sessions", id, "messages", "session_id")
 	if err != nil {
@@ -344,6 +349,7 @@ func readGooseDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	}, nil
 }
 
+// readHermesDocument returns a session of Hermes as a document (see [hermesReader]).
 func readHermesDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	session, rows, err := findRowWithDetails(db, "sessions", id, "messages", "session_id")
 	if err != nil {
@@ -360,6 +366,8 @@ func readHermesDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	return map[string]any{"hermes": columnsAsObject(session, "id", "model", "cwd"), "messages": messages}, nil
 }
 
+// readZedDocument returns a thread of Zed as a document, in the form that the comment at the top of zed.go describes.
+// The database contains the thread as JSON, which may be compressed.
 func readZedDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	row, _, err := findRowWithDetails(db, "threads", id, "", "")
 	if err != nil {

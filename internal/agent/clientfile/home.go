@@ -42,9 +42,11 @@ func splitDirList(value string) (dirs []string) {
 }
 
 // SessionRoots returns the directories in which a client may store its sessions. A root may also be a file, such as a
-// database. The roots need not exist. Most clients have a single root. Other clients have several, because their
-// default directory changed, because an environment variable lists several, or, for editor extensions, because the
-// directory depends on the operating system and the editor. The argument userHome is the user's home directory.
+// database. The roots need not exist. userHome is the user's home directory.
+//
+// Most clients have a single root. Others have several for one of these reasons: their default directory changed, an
+// environment variable lists several, or the directory of an editor extension depends on the operating system and the
+// editor.
 func SessionRoots(client, userHome string, getenv func(string) string) []string {
 	c, _ := FindEventClient(client)
 	if c.findSessionRoots == nil {

@@ -34,10 +34,9 @@ type kimiReader struct {
 	turnID              string            // ID of the last turn of the main conversation
 	sideQuestionTurnIDs map[string]string // ID of the turn for each side question, by the question's ID
 
-	// expectedPromptCounts is needed because most versions of Kimi Code store each prompt twice in the session file: in
-	// a line with the type turn.prompt or turn.steer, and in a line with a message. The map contains prompts from lines
-	// of the first kind. It counts how often each prompt must still be expected as a message, so that the message is
-	// not reported again.
+	// Most versions of Kimi Code store each prompt twice: in a line with the type turn.prompt or turn.steer, and in a
+	// line with a message. For each prompt from a line of the first kind, expectedPromptCounts contains the number of
+	// messages with this prompt that must still follow. Such a message is not reported again.
 	expectedPromptCounts map[string]int
 	// lastMessagePrompt is the last prompt that was found in a message line of the session file, but not in a line with
 	// the type turn.prompt or turn.steer. If a line with one of these two types and the same prompt follows before the

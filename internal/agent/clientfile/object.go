@@ -67,6 +67,7 @@ func decodeArray(b []byte, target any) bool {
 	return len(b) > 0 && b[0] == '[' && decodeValue(b, reflect.ValueOf(target).Elem())
 }
 
+// decodeObjectValue is like [DecodeObject] for a reflect.Value of a struct type.
 func decodeObjectValue(b []byte, target reflect.Value) bool {
 	names := fieldNames(target.Type())
 	return eachField(b, func(key, value []byte) {
@@ -82,6 +83,7 @@ func decodeObjectValue(b []byte, target reflect.Value) bool {
 // fieldNameCache maps each struct type to the names in its json tags.
 var fieldNameCache sync.Map
 
+// fieldNames returns the names in the json tags of a struct type's fields, in the order of the fields.
 func fieldNames(t reflect.Type) []string {
 	if names, ok := fieldNameCache.Load(t); ok {
 		return names.([]string)

@@ -197,6 +197,8 @@ func ListArchiveMembers(archive string) ([]string, error) {
 	return all, nil
 }
 
+// openArchiveMember makes the transcript return the text of the file with this name in the ZIP archive t.file. If there
+// is no such file, the error matches fs.ErrNotExist.
 func (t *Transcript) openArchiveMember(name string) error {
 	r, err := zip.NewReader(t.file, t.size)
 	if err != nil {

@@ -364,6 +364,8 @@ func (h *hermesReader) ParseLine(line []byte, offset int64, yield func(*Event)) 
 // hermesSummaryPrefix begins the text with which Hermes replaces a compacted part of the conversation.
 const hermesSummaryPrefix = "[CONTEXT COMPACTION"
 
+// reportEvents reports the texts, the tool calls or the call's result in a message. The content of a message by the
+// user may also be the summary of a compacted conversation.
 func (h *hermesMessage) reportEvents(m *messageReporter) {
 	content := ContentText(h.Content)
 	switch h.Role {

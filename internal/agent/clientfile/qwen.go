@@ -137,6 +137,8 @@ func (q *qwenReader) reportHeldPrompt(turnID string, yield func(*Event)) {
 	yield(e)
 }
 
+// readSystemLine reads a line of type system. A telemetry line can name the turn of the prompt that is kept back, which
+// is then reported. A line about a compaction is reported as an event.
 func (q *qwenReader) readSystemLine(l *qwenLine, e Event, yield func(*Event)) {
 	switch l.Subtype {
 	case "ui_telemetry":

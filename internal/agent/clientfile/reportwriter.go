@@ -8,11 +8,12 @@ import (
 	"errors"
 )
 
-// ParseClientReport parses the argument stdin, which is the report that a client passed to an oxbow hook. The argument
-// client is the client for which the hook was installed. The result reportingClient is the client that wrote the
-// report. The two clients can differ, because some editors run hooks from other clients' settings: VS Code runs the
-// hooks of Claude Code and Copilot CLI, and Cursor can run Claude Code's hooks. The result ok is true only if stdin is
-// valid JSON and contains a session ID. Fields of the wrong type stay empty.
+// ParseClientReport parses stdin, the report that a client passed to an oxbow hook. ok is true only if stdin is valid
+// JSON and contains a session ID. Fields of the wrong type stay empty.
+//
+// client is the client for which the hook was installed, and reportingClient is the client that wrote the report. The
+// two can differ, because some editors run hooks from other clients' settings: VS Code runs the hooks of Claude Code
+// and Copilot CLI, and Cursor can run Claude Code's hooks.
 func ParseClientReport(client string, stdin []byte) (r HookReport, reportingClient string, ok bool) {
 	stdin = bytes.TrimPrefix(stdin, []byte("\ufeff"))
 	reportingClient = findReportingClient(client, stdin)

@@ -178,6 +178,7 @@ func (zedReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	return true
 }
 
+// reportEvents reports the texts, the tool calls and their results in a message of any format version.
 func (z *zedMessage) reportEvents(m *messageReporter) {
 	switch {
 	case z.User != nil:
@@ -254,6 +255,7 @@ func (z *zedMessage) reportOldMessage(m *messageReporter) {
 	}
 }
 
+// reportCallResult reports the result of a tool call as an event.
 func (r *zedResult) reportCallResult(m *messageReporter) {
 	output := resultText(r.Content)
 	if output == "" {
