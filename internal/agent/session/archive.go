@@ -256,10 +256,12 @@ func (e *Event) isArchivable() bool { return e.isValid() && e.Kind != kindOmitte
 // isValid reports whether the event names a client, a session and a kind.
 func (e *Event) isValid() bool { return e.Client != "" && IsValidID(e.Session) && e.Kind != "" }
 
-// commitWithFinalOp commits the batch together with the operation that the function finalOp returns, so that a small
-// transcript needs only one sync of the log. If finalOp returns nil or an error, commitWithFinalOp commits the batch
-// without an operation. After a conflict with another writer, commitWithFinalOp commits the batch alone, calls finalOp
-// again, and repeats this until the operation is committed. It returns the errors from finalOp and from the commits.
+// commitWithFinalOp commits the batch together with the operation that finalOp returns, so that a small transcript
+// needs only one sync of the log. If finalOp returns nil or an error, only the batch is committed. The result contains
+// the errors of finalOp and of the commits.
+//
+// After a conflict with another writer, commitWithFinalOp commits the batch alone, and then tries the operation again
+// until it is committed. It calls finalOp before each try.
 func (a *batchAdder) commitWithFinalOp(ctx context.Context, finalOp func() (oxbow.Op, error)) error {
 	for {
 		op, err := finalOp()
@@ -337,9 +339,9 @@ func isConcurrentChange(err error) bool {
 	return errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound)
 }
 
-// isUnusedSession reports whether the events belong to a session that ended before anything was said or done. The
-// result is false if the session has not ended. Unused sessions exist because Claude Code also reports a session's end
-// when a person runs a command such as "claude plugin list".
+// isUnusedSession reports whether the events belong to a session that ended before anything was said or done. If the
+// session has not ended, the result is false. Such sessions exist because Claude Code also reports a session's end when
+// a person runs a command such as "claude plugin list".
 func isUnusedSession(events []Event) bool {
 	ended := false
 	for _, e := range events {

@@ -60,6 +60,7 @@ func (e Event) normalize() Event {
 	return e
 }
 
+// normalize returns a copy of the call in its stored form, in which texts, paths and lists are cut to their limits.
 func (c *ToolCall) normalize() *ToolCall {
 	d := *c
 	d.Tool = toShortLine(c.Tool, maxIDOrNameBytes)
@@ -105,6 +106,8 @@ func (in *Injection) normalize() *Injection {
 	return &d
 }
 
+// normalizePaths returns the paths sorted and without repetitions, at most maxCallPaths. Each path is cut to
+// maxPathBytes bytes. Empty paths are left out.
 func normalizePaths(ps []string) []string {
 	var all []string
 	for _, p := range ps {
@@ -285,6 +288,8 @@ func (r *TextSource) normalize() *TextSource {
 	return &d
 }
 
+// merge combines two reports of the same call. It joins the lists of files, and chooses the longer one of two different
+// texts. The result does not depend on the order of the reports.
 func (c *ToolCall) merge(o *ToolCall) *ToolCall {
 	d := *c
 	d.Tool = preferLongerText(c.Tool, o.Tool)

@@ -51,8 +51,9 @@ func (a *Archive) DrainSpool(ctx context.Context, s Spool, read TranscriptReader
 	if err := waitForLock(ctx, lock); err != nil {
 		return r, err
 	}
+	// List the files again, because another process may have drained some while this process waited for the lock.
 	names, err = spoolFiles(dir)
-	if err != nil { // The files were listed again because another process may have drained some.
+	if err != nil {
 		return r, err
 	}
 	var failed error
@@ -67,6 +68,7 @@ func (a *Archive) DrainSpool(ctx context.Context, s Spool, read TranscriptReader
 	return r, failed
 }
 
+// waitForLock waits until the lock is free, and takes it. It returns an error if ctx ends before.
 func waitForLock(ctx context.Context, lock vfs.Lock) error {
 	for {
 		if ok, err := lock.TryLock(); ok || err != nil {

@@ -89,9 +89,11 @@ func (t sessionKey) buildTurns(events []Event, firstTurnNumber int) (turns []Tur
 }
 
 // dropDuplicateListPrompts drops prompts that come from a client's list of prompts if a transcript or a hook reports
-// the prompts too. The function decides by time. It looks for the first prompt from a transcript or a hook, which has a
-// turn or an ID. A listed prompt is dropped if it is later than this prompt, or less than maxJoinedPromptGap earlier.
-// If there is no such prompt, nothing is dropped. The events must be sorted by time.
+// the prompts too. The events must be sorted by time.
+//
+// The function compares times. A prompt from a transcript or a hook has a turn or an ID. A listed prompt is dropped if
+// it is later than the first such prompt, or less than maxJoinedPromptGap earlier. If there is no such prompt, nothing
+// is dropped.
 func dropDuplicateListPrompts(events []Event) []Event {
 	isNamed := func(e Event) bool { return e.isMainPrompt() && !e.IsFromPromptList && e.TurnID+e.ID != "" }
 	first := slices.IndexFunc(events, isNamed)
@@ -131,6 +133,8 @@ type turnGroup struct {
 	eventReports     []Event
 }
 
+// addEventReport adds a report to the group. The first prompt to the main agent determines the start and the text of
+// the group's prompt.
 func (g *turnGroup) addEventReport(e Event) {
 	if e.isMainPrompt() {
 		g.promptCount++
@@ -191,10 +195,9 @@ func (gs *turnGroups) findOrAddGroupWithoutID(e *Event) *turnGroup {
 	return g
 }
 
-// findGroup returns the turn to which the event e belongs. It finds the turn by e.TurnID. If e has no TurnID but is a
-// prompt to the main agent, findGroup finds the turn by e.ID or, if e.ID is also empty, by the prompt's text and time.
-// If no such turn exists yet, findGroup creates an empty turn. It returns nil if e has no TurnID and is not a prompt to
-// the main agent.
+// findGroup returns the turn to which the event e belongs. If no such turn exists yet, it creates an empty turn. The
+// turn is found by e.TurnID. A prompt to the main agent without a TurnID is found by its ID or, without an ID, by its
+// text and time. For any other event without a TurnID, findGroup returns nil.
 func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 	switch {
 	case e.TurnID != "":
@@ -252,8 +255,8 @@ func joinEqualPrompts(all []*turnGroup) []*turnGroup {
 	}
 	gone := map[*turnGroup]bool{}
 	for _, same := range byText {
-		// The first pass joins pairs whose absorbing group has only a prompt ID. The second pass joins pairs whose
-		// absorbing group has a turn ID.
+		// In each pair, the first group takes over the reports of the second group. The first pass joins pairs whose
+		// first group has only a prompt ID. The second pass joins pairs whose first group has a turn ID.
 		for _, named := range []bool{false, true} {
 			joinNearestPairs(
 				same,

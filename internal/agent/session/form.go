@@ -53,10 +53,9 @@ type turnMetadata struct {
 	Events               []storedEvent `json:"e"`
 }
 
-// hasShownText reports whether a stored turn's readable content includes the texts of events with kind k. A person, an
-// agent or a tool wrote these texts. Clients or hooks wrote the texts of other events. For example, the text of a
-// KindSessionStart event may be "resume". The texts of such events are stored only in the content's last line, which is
-// encoded.
+// hasShownText reports whether the readable content of a stored turn includes the texts of events with kind k. This is
+// the case for texts by a person, an agent or a tool. A text that a client or a hook wrote, such as "resume" in an
+// event of KindSessionStart, is stored only in the content's encoded last line.
 func (k EventKind) hasShownText() bool {
 	return k != KindInjection && k != KindSessionStart && k != KindTurnEnd && k != KindSessionEnd
 }
@@ -225,6 +224,7 @@ var turnMetadataCompressors = sync.Pool{New: func() any {
 	return &turnMetadataCompressor{compressor: w, decompressor: flate.NewReader(nil)}
 }}
 
+// compressTurnMetadata encodes the metadata as JSON, compresses the JSON, and returns the result as text.
 func compressTurnMetadata(m *turnMetadata) string {
 	p := turnMetadataCompressors.Get().(*turnMetadataCompressor)
 	defer turnMetadataCompressors.Put(p)
@@ -236,6 +236,7 @@ func compressTurnMetadata(m *turnMetadata) string {
 	return turnMetadataEncoding.EncodeToString(p.buf.Bytes())
 }
 
+// decompressTurnMetadata decodes a text that compressTurnMetadata returned into m.
 func decompressTurnMetadata(s string, m *turnMetadata) error {
 	b, err := turnMetadataEncoding.DecodeString(s)
 	if err != nil {

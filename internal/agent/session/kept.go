@@ -105,14 +105,14 @@ func (a *Archive) getEntryIfExists(ctx context.Context, name string) (oxbow.Entr
 }
 
 // loadLastTurns loads only the last turns of a session, because new events usually do not change earlier turns. It
-// begins with the last turn and loads one turn after another, backward. It stops when the time between the start of the
-// loaded turn and the turns that the new events can change is longer than maxTurnInfluenceTime. The new events cannot
-// influence turns before this turn. The result hasEnoughTurns is false if the caller must load the whole session
-// instead. This is necessary in these cases:
-//   - The session does not exist or has no turns.
-//   - A turn cannot be read.
-//   - loadLastTurns has reached the first turn.
-//   - A turn that was not loaded may contain an event that also occurs in the parameter events or in a loaded turn.
+// begins with the last turn and loads one turn after another, backward. It stops at a turn that begins more than
+// maxTurnInfluenceTime before the turns that the new events can change, because the events cannot influence turns
+// before this turn. hasEnoughTurns is false if the caller must load the whole session instead, in these cases:
+//
+// - The session does not exist or has no turns.
+// - A turn cannot be read.
+// - loadLastTurns has reached the first turn.
+// - A turn that was not loaded may contain an event that also occurs in the parameter events or in a loaded turn.
 func (a *Archive) loadLastTurns(
 	ctx context.Context,
 	key sessionKey,
@@ -172,6 +172,8 @@ type turnRange struct {
 	eventNames map[string]bool // set of the turn names, prompt IDs and prompt texts in the events
 }
 
+// newTurnRange returns the range of the turns that the events may change. It begins at the time of the earliest event.
+// events must not be empty.
 func newTurnRange(events []Event) turnRange {
 	t := turnRange{start: events[0].Time, eventNames: map[string]bool{}}
 	for _, e := range events {

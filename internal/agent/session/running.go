@@ -134,12 +134,12 @@ func removeTraceIDs(events []Event) []Event {
 	return events
 }
 
-// callerSessions returns the sessions that may have made the call that c describes. It searches the list
-// spooledSessions, which contains the sessions whose hook events are not in the archive yet, and recent sessions in the
-// archive. If c contains the ID of a session or of a call, and sessions with this ID are found, callerSessions returns
-// these sessions. Otherwise it compares directories: a session is returned if its directory is c.Dir, or is above or
-// below c.Dir, or is not known. If c.Client is not "", the session must also belong to this client. If c.Dir is "", no
-// session is returned.
+// callerSessions returns the sessions that may have made the call that c describes. It searches spooledSessions, which
+// contains the sessions whose hook events are not in the archive yet, and recent sessions in the archive.
+//
+// If c contains the ID of a session or of a call, and sessions with this ID are found, callerSessions returns only
+// these. Otherwise it returns each session whose directory is c.Dir, is above or below c.Dir, or is not known. If
+// c.Client is not "", the session must also belong to this client. If c.Dir is "", no session is returned.
 func (a *Archive) callerSessions(
 	ctx context.Context,
 	c Caller,
@@ -220,18 +220,19 @@ func (r *runningSession) eventsSincePrompt() []Event {
 	return r.events
 }
 
-// addArchivedSessions returns the list all, extended by recent sessions from the archive. A session is appended if its
-// last change was at most maxTimeSinceLastEvent before the time now, and if the list does not contain the session yet.
-// addArchivedSessions examines only the maxRunningSessions sessions that were changed last.
+// addArchivedSessions returns the list all, extended by recent sessions from the archive. It examines the
+// maxRunningSessions sessions that were changed last. It appends a session if the session was changed at most
+// maxTimeSinceLastEvent before the time now, and is not in the list yet.
 func (a *Archive) addArchivedSessions(
 	ctx context.Context,
 	all []runningSession,
 	now time.Time,
 ) ([]runningSession, error) {
+	// Because the query has no text, Recall returns the sessions with the latest changes.
 	hits, err := a.Memory.Recall(
 		ctx,
 		oxbow.Query{Limit: maxRunningSessions, Filter: SessionFilter},
-	) // Because the query has no text, Recall returns the sessions with the latest changes.
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -405,8 +406,8 @@ func ParseRequestCaller(clientName string, meta map[string]any) Caller {
 	return c
 }
 
-// matchesMCPName reports whether the client c may have connected to an MCP server under the given name. The parameter
-// name must be in lower case. The result is true if the name begins with c.Name, or with MCPClientPrefix if this prefix
+// matchesMCPName reports whether the client c may have connected to an MCP server under the given name, which must be
+// in lower case. The result is true if the name begins with c.Name, or with the client's MCPClientPrefix if this prefix
 // is not empty.
 func matchesMCPName(name string, c clientfile.EventClient) bool {
 	return strings.HasPrefix(name, c.Name) ||

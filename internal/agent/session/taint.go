@@ -32,9 +32,9 @@ var thirdPartyDirs = []string{"node_modules", "bower_components", "jspm_packages
 	"vendor", "third_party",
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// DescribeTaintingCalls returns two kinds of tool calls that returned text by others. It first lists the calls whose
-// text has no fingerprints, because oxbow cannot find repetitions of such a text. Then it lists the calls whose text is
-// repeated in the turn's texts and commands. Each call is described by the tool and its argument.
+// DescribeTaintingCalls returns the tool calls through which text by others may have come into the turn. The calls
+// whose text has no fingerprints are first, because oxbow cannot find repetitions of such a text. The calls whose text
+// is repeated in the turn's texts and commands follow. Each call is described by the tool and its argument.
 func (t *Turn) DescribeTaintingCalls() []string {
 	found := unfingerprintedCalls(t.Events, t.Dir())
 	for i := range t.Events {
@@ -79,12 +79,9 @@ func appendMissingTexts(list []string, more ...string) []string {
 	return list
 }
 
-// unfingerprintedCalls returns descriptions of the calls that returned text by others, if the text has no stored
-// fingerprints. Fingerprints are hashes with which oxbow recognizes later repetitions of the text. The descriptions are
-// in the order of the list events. dir is the directory of the session.
-//
-// A call that reads one of the agent's own files is left out. The agent's own files are the files in agentFiles and the
-// files that earlier calls in the list events wrote.
+// unfingerprintedCalls returns descriptions of the calls in events that returned text by others, if no fingerprints of
+// the text are stored (see [eachUnfingerprintedCall]). The descriptions are in the order of the events, without
+// repetitions. dir is the directory of the session. The files in agentFiles are the agent's own.
 func unfingerprintedCalls(events []Event, dir string, agentFiles ...string) (callDescriptions []string) {
 	for _, s := range eachUnfingerprintedCall(events, dir, agentFiles...) {
 		callDescriptions = appendMissingTexts(callDescriptions, s)
@@ -92,10 +89,10 @@ func unfingerprintedCalls(events []Event, dir string, agentFiles ...string) (cal
 	return callDescriptions
 }
 
-// eachUnfingerprintedCall yields the tool calls in events that returned text by others and whose text oxbow cannot
-// recognize later, because it has no fingerprints (hashes) of the text. For each such call, it yields the event's index
-// and a description of the call. The argument dir is the working directory of the calls. The argument agentFiles
-// contains files that the agent wrote before these events. Text in these files does not count as text by others.
+// eachUnfingerprintedCall yields the tool calls in events that returned text by others without stored fingerprints.
+// Fingerprints are hashes with which oxbow recognizes later repetitions of the text. For each such call, it yields the
+// event's index and a description of the call. dir is the working directory of the calls. agentFiles contains files
+// that the agent wrote before these events. Text in these files does not count as text by others.
 func eachUnfingerprintedCall(events []Event, dir string, agentFiles ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		wrote := slices.Clone(agentFiles) // Files that the agent wrote are its own.
@@ -111,9 +108,8 @@ func eachUnfingerprintedCall(events []Event, dir string, agentFiles ...string) i
 	}
 }
 
-// findForeignFingerprintIDs returns the IDs of the fingerprints that were stored for foreign texts. A foreign text was
-// returned by a call in the list events. Either other people wrote the text, or nobody vouches for it. A text without
-// fingerprints is skipped.
+// findForeignFingerprintIDs returns the IDs of the fingerprints of all foreign texts that the calls in events returned.
+// A text is foreign if others wrote it, or if nobody vouches for it. A text without fingerprints is skipped.
 func findForeignFingerprintIDs(events []Event) (ids []string) {
 	for _, e := range events {
 		r := e.textSource()
@@ -153,9 +149,8 @@ func (t *Turn) WithoutRepeatedForeignText() Turn {
 	return u
 }
 
-// describeUnfingerprintedCall returns a description of the call, which consists of the tool and its argument, if two
-// conditions are met: the call returned text by others, and oxbow has no fingerprints of this text. Otherwise it
-// returns "". The files in writtenFiles count as the agent's own.
+// describeUnfingerprintedCall returns the tool and its argument if the call returned text by others, of which oxbow has
+// no fingerprints. For any other call, it returns "". The files in writtenFiles count as the agent's own.
 func (c *ToolCall) describeUnfingerprintedCall(client, dir string, writtenFiles []string) string {
 	if r := c.ResultTextSource; r != nil {
 		if r.TrustLevel == TrustLevelForeignText && r.TraceID == "" {
@@ -218,11 +213,12 @@ func isWebMailOrChatTool(client, tool string) bool {
 	return slices.Contains(known.Tools.ForeignTextReaders, tool)
 }
 
-// findForeignTextRead checks whether the tool call reads foreign text, which neither the agent nor the person wrote. It
-// returns the first path in c.ReadFiles that contains foreign text, or else the first part of the command that reads
-// foreign text. It returns "" if the call does not read foreign text. A file counts as foreign if it is outside the
-// directory dir, or in a directory whose name is in thirdPartyDirs, such as a directory for dependencies. Files in
-// writtenFiles do not count as foreign.
+// findForeignTextRead returns the source of the foreign text that the call reads: the first foreign file in
+// c.ReadFiles, or else the first part of the command that reads foreign text. It returns "" if the call reads no
+// foreign text.
+//
+// A file is foreign if it is outside the directory dir, or in a directory whose name is in thirdPartyDirs, such as a
+// directory for dependencies. Files in writtenFiles are not foreign, because the agent wrote them.
 func (c *ToolCall) findForeignTextRead(dir string, writtenFiles []string) string {
 	for _, p := range c.ReadFiles {
 		if isExternalPath(p, dir) && !slices.Contains(writtenFiles, p) {
@@ -354,8 +350,9 @@ func isExternalPath(p, dir string) bool {
 	case isAbsolutePath(p):
 		clean := path.Clean(p)
 		inner, ok := cutPrefixFold(clean, dir, strings.Contains(dir, ":"))
+		// It is another name if dir is only the beginning of a longer name in p, as for dir /a and p /ab.
 		isOtherName := inner != "" &&
-			inner[0] != '/' // dir is only the beginning of a longer name in p, as for dir /a and p /ab.
+			inner[0] != '/'
 		if !ok || isOtherName {
 			return true
 		}

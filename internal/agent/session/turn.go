@@ -127,6 +127,8 @@ func compareEvents(a, b Event) int {
 	)
 }
 
+// compareCalls orders two calls by their tools and arguments, and then by their outcomes. A missing call (nil) comes
+// first.
 func compareCalls(a, b *ToolCall) int {
 	if a == nil || b == nil {
 		return cmp.Compare(callPresenceRank(a), callPresenceRank(b))

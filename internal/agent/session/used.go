@@ -22,10 +22,9 @@ func (t *Turn) InjectionEvents() []Event {
 // used.
 const minRareTermsOfUsedEntry = 3
 
-// ShownEntriesUsed returns the entries that were shown in the turn and used in it. An entry counts as used if the agent
-// wrote at least minRareTermsOfUsedEntry of the rare terms that the entry contains, and wrote each of these terms for
-// the first time after the entry was shown. ShownEntriesUsed examines the agent's texts, commands, queries and the
-// paths of changed files.
+// ShownEntriesUsed returns the entries that were shown in the turn and used in it. An entry counts as used if, after
+// the entry was shown, the agent wrote at least minRareTermsOfUsedEntry of the entry's rare terms for the first time.
+// ShownEntriesUsed examines the agent's texts, commands, queries and the paths of changed files.
 //
 // ShownEntriesUsed only compares words. It overlooks an agent that follows a note without repeating the note's words,
 // and it ignores later turns.

@@ -35,6 +35,8 @@ type eventIdentity struct {
 	time time.Time
 }
 
+// identityKey returns the identity of the event that e reports. Reports with equal identities are reports of the same
+// event.
 func (e *Event) identityKey() eventIdentity {
 	k := eventIdentity{turnID: e.TurnID, kind: e.Kind, eventID: e.ID}
 	if e.ID != "" {
@@ -194,10 +196,9 @@ func textsNotInOtherEvents(otherEvents, texts []Event) (rest []Event) {
 	return rest
 }
 
-// isTextOfAgent reports whether the event has an ID and is a text by the agent with the name in the argument agent. The
-// main agent's name is "". Some clients do not report the names of sub-agents. Their sub-agents get the name
-// [clientfile.UnnamedAgent]. If the event's agent or the argument agent has this name, and neither is the main agent,
-// the names match.
+// isTextOfAgent reports whether the event has an ID and is a text by the agent with this name ("" for the main agent).
+// If a client does not report the name of a sub-agent, the name is [clientfile.UnnamedAgent], which matches every
+// sub-agent.
 func (e *Event) isTextOfAgent(agent string) bool {
 	isAgent := e.SubAgent == agent
 	if e.SubAgent != "" && agent != "" {
@@ -237,10 +238,9 @@ func isConcatenationOf(s string, parts []string) bool {
 	return s == ""
 }
 
-// mergeMatchingCalls merges tool calls that hooks reported into the same calls in the transcript. The list
-// transcriptEvents contains the events of the transcript, and each tool call among these events has an ID. The list
-// reportedCalls contains the reported calls. A reported call is merged into the element of the list transcriptEvents
-// that describes the same call. mergeMatchingCalls returns the reported calls that have no such element.
+// mergeMatchingCalls merges tool calls that hooks reported (reportedCalls) into the events of the transcript that
+// describe the same calls. Each tool call in transcriptEvents has an ID. mergeMatchingCalls changes the elements of
+// transcriptEvents, and returns the reported calls for which there is no such event.
 func mergeMatchingCalls(transcriptEvents, reportedCalls []Event) (unmatchedCalls []Event) {
 	if len(reportedCalls) == 0 {
 		return nil
@@ -287,9 +287,9 @@ func joinCallsByArguments(calls, transcriptCalls []*Event, dir string) (rest []*
 	return rest
 }
 
-// joinCallsByID merges calls that hooks reported into the calls from the transcript (transcriptCalls) with the same
-// ID. Reported calls with the same ID are merged into each other. It returns the reported calls that remain, and the
-// calls from the transcript into which no call was merged.
+// joinCallsByID merges calls that hooks reported (calls) into the calls from the transcript (transcriptCalls) with the
+// same ID. Reported calls with the same ID are also merged into each other. The results contain the reported calls that
+// remain, and the calls from the transcript into which no call was merged.
 func joinCallsByID(calls []Event, transcriptCalls []*Event) (unmatchedCalls, unmatchedTranscriptCalls []*Event) {
 	byID, isMerged := map[string]*Event{}, map[*Event]bool{}
 	for _, e := range transcriptCalls {
@@ -413,11 +413,12 @@ func isDuplicateCallReport(a, b *Event) bool {
 	return a.ID == b.ID && b.Time.Sub(a.Time).Abs() <= maxDuplicateReportGap && compareCalls(a.Call, b.Call) == 0
 }
 
-// mergeReportsByTime merges reports by hooks into the calls of the transcript. It returns the reports and calls that
-// were merged, and leaves out all others. A hook reports a call when the call ends, but the transcript contains the
-// time at which the call starts. Therefore each report is merged into the earliest call that began before the report,
-// with a tolerance of clockSlack. The call must still be without a report, and its outcome must be compatible with the
-// report's outcome.
+// mergeReportsByTime merges reports by hooks into the calls of the transcript. It returns the reports and the calls
+// that were merged.
+//
+// A hook reports a call when the call ends, but the transcript contains the time at which the call starts. Therefore
+// each report is merged into the earliest call that began before the report, with a tolerance of clockSlack. The call
+// must not have a report yet, and its outcome must be compatible with the report's outcome.
 //
 // The transcript of Gemini CLI contains the time at which the call was written, which is after the report. Therefore
 // the remaining reports are tried again with the longer tolerance writeDelay.

@@ -26,6 +26,7 @@ func Sentences(s string) iter.Seq[string] {
 	return func(yield func(string) bool) { splitSentences(s, yield) }
 }
 
+// splitSentences calls fn with each sentence that [Sentences] yields, until fn returns false.
 func splitSentences(s string, fn func(sentence string) bool) {
 	fence := ""
 	for line := range strings.Lines(s) {

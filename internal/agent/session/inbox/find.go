@@ -196,9 +196,9 @@ func hasFailed(c *session.ToolCall) bool {
 // hasPassed reports whether the client reported an exit status for the command, and the command did not fail.
 func hasPassed(c *session.ToolCall) bool { return !hasFailed(c) && c.ExitStatus != nil }
 
-// recordUnfixedFailure records that a command failed, because later edits may make the command pass. The new foundFix
-// describes the failure, and the edits are added later. recordUnfixedFailure does nothing if the output names no error,
-// or if unfixedFailures already contains the command with the same error.
+// recordUnfixedFailure records in unfixedFailures that a command failed, because later edits may make the command pass.
+// The edits are added to the new foundFix later. recordUnfixedFailure does nothing if the output names no error, or if
+// the command with the same error is already recorded.
 func recordUnfixedFailure(unfixedFailures map[string]*foundFix, command string, e *session.Event) {
 	s := session.FailureSignature(e.Call.Output)
 	if command == "" || s == "" {

@@ -138,10 +138,9 @@ func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float
 	return sum / float64(len(s.taskWordStems))
 }
 
-// bestCommands returns commands that passed at least once, best first. It leaves out a command if the share of the
-// searched task's words that match the command is less than minMatchingWordShare. The best command is the one with the
-// largest such share. Commands with equal shares are compared by the session count, then by the rate of successful
-// runs, and then by the time they last succeeded.
+// bestCommands returns the commands that passed at least once, best first. A command is left out if it matches less
+// than minMatchingWordShare of the task's words. The commands are sorted by the share of matching words, then by the
+// session count, then by the rate of successful runs, and then by the time at which they last succeeded.
 func (s *commandSearch) bestCommands() []SuccessfulCommand {
 	all := []SuccessfulCommand{}
 	for _, h := range s.resultsByCommand {

@@ -168,13 +168,13 @@ func changedSessions(ctx context.Context, m *oxbow.Memory, afterSeq uint64) (
 // maxReadChanges is the maximum number of changes that [sessionsWrittenSince] reads.
 const maxReadChanges = 256
 
-// sessionsWrittenSince reads the changes that are newer than the change with the number afterSeq. The result names
-// contains the names of the sessions that these changes wrote. The result newest is the number of the newest change in
-// the log, or 0 if the log has no changes.
+// sessionsWrittenSince reads the changes that are newer than the change with the number afterSeq. names contains the
+// names of the sessions that these changes wrote. newest is the number of the newest change in the log, or 0 if the log
+// is empty.
 //
-// The result isComplete is false if names may lack sessions. This happens in two cases. In the first case, more than
-// maxReadChanges changes are newer than afterSeq. In the second case, the log has changes, but its oldest change is
-// newer than afterSeq, because earlier changes were dropped.
+// isComplete is false if names may lack sessions. This happens if more than maxReadChanges changes are newer than
+// afterSeq. It also happens if the oldest change in the log is newer than afterSeq, because earlier changes were
+// dropped.
 func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, afterSeq uint64) (
 	names []string,
 	newest uint64,
@@ -263,6 +263,8 @@ func StoreLessons(ctx context.Context, a *session.Archive, t session.ChangedSess
 	return storeSuccessfulCommands(ctx, a.Memory, turns[fresh:], t.Project)
 }
 
+// storeFix stores a fix as an entry, or updates the entry if the fix is already stored. The entry's labels contain the
+// error, the command, the project, the turn, the edited files, and the calls that returned text by others.
 func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string) error {
 	labels := makeLabels(
 		"error",
@@ -289,9 +291,8 @@ func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string)
 		f.ID(), Content: f.Text(), Labels: append(labels, makeLabels("fix", "yes")...), Created: f.Turn.StartTime})
 }
 
-// addTurnFileLabels adds a label to a turn for each element of turnFileLabels. The field turnIndex of the element is
-// the index of the turn in turns. The label's key is labelKey, and its value is the field filePath of the element. A
-// turn is not changed if it already has the label, or if its entry no longer exists.
+// addTurnFileLabels adds the labels in turnFileLabels to the entries of the turns. Each label has the key labelKey, and
+// the path of the file as its value. A turn is skipped if it already has the label, or if its entry no longer exists.
 func addTurnFileLabels(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -403,6 +404,7 @@ func (it *StoredProposal) SessionCount() int {
 	return len(seen)
 }
 
+// decodeProposal converts the entry of a proposal to a [StoredProposal].
 func decodeProposal(e oxbow.Entry) StoredProposal {
 	it := StoredProposal{
 		ID:               strings.TrimPrefix(e.Name, "proposal/"),
@@ -724,6 +726,8 @@ func addSessionCommands(
 	return runs[:min(len(runs), maxCountedCommands)]
 }
 
+// decodePassedCommands decodes the list of commands in an entry's content. The list of an entry without content is
+// empty.
 func decodePassedCommands(e oxbow.Entry) (runs []successfulProjectCommand, err error) {
 	if e.Content != "" {
 		err = json.Unmarshal([]byte(e.Content), &runs)

@@ -90,9 +90,8 @@ func findRevertedFiles(turns []session.Turn) []turnFileLabel {
 	return slices.Compact(t.revertedTurnLabels)
 }
 
-// applyEdit adds the edit r to t.editHistory, unless r reverts earlier edits. If it does, the reverted edits are
-// removed from the history, and the turns that made them are added to t.revertedTurnLabels. If an edit in the same turn
-// as r is reverted, the edit is removed, but the turn is not added.
+// applyEdit adds the edit r to t.editHistory. But if r reverts earlier edits, these edits are removed from the history
+// instead, and the turns that made them are added to t.revertedTurnLabels. The turn of r itself is never added.
 //
 // An edit that restores an earlier content of the whole file reverts all later edits of the file. Any other edit
 // reverts the last edit that is its exact opposite.

@@ -51,9 +51,9 @@ func (s *shellState) raiseTrustLevelForFiles(files []string, cause string) {
 	s.verdict.raiseTrustLevelForSearch(s.currentDir, s.resolveFileArguments(files), s.commandOutput, cause)
 }
 
-// highestFileTrustLevel returns the trust level of the file that is trusted least. A higher level means less trust, so
-// the result is the highest level among the files. The function collects the levels in a temporary verdict. Therefore
-// s.verdict, which contains the trust level of the whole command, does not change.
+// highestFileTrustLevel returns the trust level of the least trusted file, which is the highest level. It changes
+// nothing in s: the levels are collected in a temporary verdict, and s.verdict still contains the trust level of the
+// whole command.
 func (s *shellState) highestFileTrustLevel(files []string) TrustLevel {
 	apart := toolCallVerdictState{Machine: s.verdict.Machine, tree: s.verdict.tree}
 	t := *s

@@ -62,8 +62,9 @@ func (s *shellState) judgeGitTrust(p program) {
 		return
 	}
 	s.judgeCommandsRunByGit(args)
+	// The arguments decide whose text is printed, except for git commit and for commands that print only messages.
 	chooses := gitOutputKinds()[args[0]] != gitOutputMessages &&
-		args[0] != "commit" // For all other git commands, the arguments do not decide whose text is printed.
+		args[0] != "commit"
 	isUnknown := chooses && slices.Contains(args, unknownWordValue)
 	if isUnknown || !s.isProjectGitOutput(args[0], args[1:]) {
 		if slices.Contains(gitTrackedFileCommands, args[0]) {

@@ -94,9 +94,9 @@ func (p *program) inputFiles() (all []string) {
 }
 
 // findOptionValueFiles returns the option values that may be file names. It finds a value in two forms of an option:
-// --file=NAME and -fNAME. In the form -fNAME, the value begins at the first period, slash or tilde in the argument.
-// Without such a character, there is no value. Values with wildcards are skipped, and so are options that match
-// nonInputOptionPattern.
+// --file=NAME and -fNAME. In the form -fNAME, the value begins at the first period, slash or tilde in the argument: the
+// value of -I./include is ./include. Without such a character, there is no value. Values with wildcards are skipped,
+// and so are options that match nonInputOptionPattern.
 //
 // Each result has the prefix "?". The prefix tells the caller to ignore the name if no such file exists.
 func findOptionValueFiles(args []string) (files []string) {
@@ -155,8 +155,9 @@ func (s *shellState) readsOtherProjectMemory(args []string) bool {
 // node_modules, do not count as part of the project. isProjectDir returns false if dir is unknown, or if dir is
 // relative to a current directory that is unknown.
 func (s *shellState) isProjectDir(dir string) bool {
+	// A relative path is not known if the current directory is not known.
 	isRelative := s.currentDir == "" &&
-		!filepath.IsAbs(dir) // The directory is relative to a directory that is not known.
+		!filepath.IsAbs(dir)
 	if isRelative || dir == unknownWordValue {
 		return false
 	}

@@ -31,10 +31,9 @@ func (j *toolCallVerdictState) raiseTrustLevel(l TrustLevel, cause string) {
 	j.raiseOutputTrustLevel(l, cause)
 }
 
-// raiseOutputTrustLevel records in j that the tool call may have printed text of the trust level l. A higher level
-// means that the text is less trusted. If the recorded level is already l or higher, nothing changes. The argument
-// cause is the part of the command that may have printed the text. Unlike raiseTrustLevel, this method does not record
-// that the call may have written such text into files.
+// raiseOutputTrustLevel records that the tool call may have printed text of the trust level l. If the recorded level is
+// already l or higher (less trusted), nothing changes. cause is the part of the command that may have printed the text.
+// Unlike raiseTrustLevel, this method does not record that the call may have written such text into files.
 func (j *toolCallVerdictState) raiseOutputTrustLevel(l TrustLevel, cause string) {
 	if l > j.highestTrustLevel {
 		j.highestTrustLevel, j.trustLevelCause = l, cause

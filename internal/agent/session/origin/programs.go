@@ -118,11 +118,12 @@ func (s *shellState) judgeSimpleCommandTrust(words []string) {
 	isElsewhere := dir != "." && !slices.Contains(systemProgramDirs, dir)
 	isHere := strings.HasPrefix(words[0], "./")
 	mayBeAny := isElsewhere || isHere
+	// A program outside of systemProgramDirs may be any program, whatever its name is.
 	if mayBeAny && !isWrapperOfProject {
 		s.verdict.raiseTrustLevel(
 			TrustLevelUnvouchedText,
 			p.fullCommandText,
-		) // A program outside of systemProgramDirs may be any program, whatever its name is.
+		)
 	}
 	if w, ok := commandWrappers[p.name]; ok {
 		s.judgeWrappedProgramTrust(w, p.args)
@@ -294,8 +295,9 @@ func (s *shellState) judgeLineFilterTrust(p program) {
 		rest = rest[1:]
 	}
 	files := append(s.operandFiles(p.name, rest), findOptionValueFiles(p.args)...)
+	// A recursive search without file operands reads the current directory, unless it reads a pipe.
 	readsDir := p.isRecursiveSearch() &&
-		!s.isPiped // A recursive search without file operands reads the current directory, unless it reads a pipe.
+		!s.isPiped
 	if readsDir && len(rest) == 0 {
 		files = []string{"."}
 	}

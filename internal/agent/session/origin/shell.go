@@ -101,6 +101,7 @@ func (s *shellState) recordRedirectedFile(r *syntax.Redirect) {
 	}
 }
 
+// judgeShellCommandTrust judges a shell command of any kind, such as a call of a program, a pipe or a loop.
 func (s *shellState) judgeShellCommandTrust(c syntax.Command) {
 	switch c := c.(type) {
 	case *syntax.CallExpr:
@@ -252,6 +253,8 @@ func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 	}
 }
 
+// judgeCallExpr judges a call of a program. It expands the words of the call and processes the assignments before them.
+// If a word has several possible values, all of them become words of the call.
 func (s *shellState) judgeCallExpr(c *syntax.CallExpr) {
 	s.applyAssignments(c.Assigns)
 	var words []string

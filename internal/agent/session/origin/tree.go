@@ -27,6 +27,7 @@ type projectTree struct {
 	ownCommits    map[string]bool   // hashes of the commits that were made on this machine (nil until they are read)
 }
 
+// newProjectTree returns the project whose session works in dir. Without a git working tree, dir is the project's root.
 func newProjectTree(dir string) *projectTree {
 	t := &projectTree{workingDir: dir, root: dir, resolvedPaths: map[string]string{}}
 	if dir == "" {

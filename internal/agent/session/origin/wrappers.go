@@ -97,8 +97,9 @@ func (w *commandWrapper) findCommandLine(args []string) (line string, ok bool) {
 		return args[1], true
 	}
 	line = envCommandLine(args[0])
+	// The command line may follow the option directly, as in env -SCOMMAND.
 	if w.commandLineOption == "-S" &&
-		line != "" { // The command line may follow the option directly, as in env -SCOMMAND.
+		line != "" {
 		return line + " " + strings.Join(args[1:], " "), true
 	}
 	return "", false
@@ -263,13 +264,12 @@ func (s *shellState) judgePackageManagerTrust(m packageManager, p program) {
 }
 
 // judgeBuildProgramTrust judges a program that builds or tests a project. The program prints the project's own text if
-// it runs in the project, and if none of its arguments names a file, directory or address outside the project. If it
-// may print other text, judgeBuildProgramTrust raises the trust level of the verdict to TrustLevelForeignText and
-// returns. If the value of an argument cannot be determined, judgeBuildProgramTrust raises the level to
-// TrustLevelUnvouchedText.
+// it runs in the project, and if none of its arguments names a file, directory or address outside the project.
+// Otherwise the trust level of the output is raised to TrustLevelForeignText. If the value of an argument is unknown,
+// the level is raised at least to TrustLevelUnvouchedText.
 //
-// An option such as -exec can name another program to run. If the program prints only the project's own text,
-// judgeBuildProgramTrust also judges that other program.
+// An option such as -exec can name another program to run. If the build program prints only the project's own text,
+// this other program is judged as well.
 func (s *shellState) judgeBuildProgramTrust(p program) {
 	isOwn := s.isInProjectDir()
 	for _, a := range p.inputFiles() {

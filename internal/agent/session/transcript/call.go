@@ -184,9 +184,9 @@ func CompleteCallEvent(
 	return e, true
 }
 
-// taintDescription returns "tainted entry" if the output of the call contains a tainted memory entry, that is, an entry
-// with text from an untrusted source. Such an output is recognized by the flag HasTaintedEntryText, or by a warning in
-// the output. Otherwise taintDescription returns "".
+// taintDescription returns "tainted entry" if the output of the call contains an entry of the memory that is tainted,
+// which means that its text may come from others. Otherwise it returns "". It recognizes such an output by the field
+// HasTaintedEntryText, or by a warning in the output.
 func (o *CallOutcome) taintDescription() string {
 	if o.HasTaintedEntryText || strings.Contains(o.Output, session.TaintWarning) {
 		return "tainted entry"
@@ -367,6 +367,7 @@ func DecodeOutcome(response []byte) CallOutcome {
 	return o
 }
 
+// decodeOutcome is like [DecodeOutcome], but does not set HasTaintedEntryText.
 func decodeOutcome(response []byte) CallOutcome {
 	var o struct {
 		Stdout      *string `json:"stdout"`

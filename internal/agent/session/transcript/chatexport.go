@@ -304,13 +304,12 @@ func openConversationsAt(
 }
 
 // checkConversationsEnd checks the end of the exported file after the last conversation was read. If isJSONArray is
-// true, the conversations are the elements of a JSON array, and checkConversationsEnd also reads the end of this array.
+// true, the conversations are the elements of a JSON array, whose end is also read.
 //
-// If the array is incomplete, or if other text follows the conversations, checkConversationsEnd records an unreadable
-// part of the file. If the array is incomplete and no events were read from the file, it returns an error instead.
+// If the array is incomplete, or if other text follows the conversations, this is recorded as an unreadable part of the
+// file. But if the array is incomplete and no events were read from the file, an error is returned instead.
 //
-// The decoder dec does not read the file from its beginning. textStartOffset is the offset in the file at which the
-// decoder's input begins.
+// textStartOffset is the offset in the file at which the input of dec begins.
 func (f *transcriptFile) checkConversationsEnd(
 	dec *json.Decoder,
 	in io.Reader,
@@ -343,10 +342,9 @@ func (f *transcriptFile) checkConversationsEnd(
 	return err
 }
 
-// skipCommaAndSpace skips the commas and the white space before the next conversation in the reader r. The result rest
-// reads from the conversation's opening brace on. n is the number of skipped bytes. skipCommaAndSpace returns
-// errFileReplaced if the next byte is not an opening brace. It also returns an error if reading fails, or if r ends
-// before the brace.
+// skipCommaAndSpace skips the commas and the white space before the next conversation in the reader r. rest begins with
+// the conversation's opening brace, and n is the number of skipped bytes. If the next byte is not an opening brace,
+// skipCommaAndSpace returns errFileReplaced. It returns another error if reading fails, or if r ends before the brace.
 func skipCommaAndSpace(r io.Reader) (rest io.Reader, n int64, err error) {
 	buffered := bufio.NewReader(text.LimitWhiteSpace(r))
 	for ; ; n++ {

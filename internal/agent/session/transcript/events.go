@@ -78,7 +78,7 @@ func (r *eventReader) isOfOtherClient() bool {
 // not say them.
 func (r *eventReader) processEvent(e *clientfile.Event) {
 	if e.Offset < r.startOffset {
-		return // This is the first line of the transcript, which is read again only for the session ID.
+		return // The event is in an earlier line, which is read again only for the session ID or the line numbers.
 	}
 	// Lines that the client copied from another session occur only at the beginning of a file.
 	if e.IsCopy && r.startOffset == 0 {

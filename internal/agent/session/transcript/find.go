@@ -65,11 +65,12 @@ func FindTranscripts(home string, getenv func(string) string, clients ...string)
 	return all
 }
 
-// findTranscriptsBelow returns the transcripts of the client in the directory dir, in the subdirectories that p
-// describes. It follows symbolic links. If dir does not exist, it returns nil. It also returns directories and files
-// that cannot be read, so that the caller gets the error when it reads them. If dir is a regular file and p.RelativeDir
-// is "", the file is a database, and the sessions in the database are returned. An environment variable may name such a
-// database.
+// findTranscriptsBelow returns the client's transcripts in the directory dir and its subdirectories: the files that
+// p.IsTranscript accepts. It follows symbolic links. If dir does not exist, it returns nil. Directories and files that
+// cannot be read are also returned, so that the caller gets the error when it reads them.
+//
+// If dir is a regular file and p.RelativeDir is "", the file is a database, which an environment variable may name. The
+// sessions in this database are returned.
 func findTranscriptsBelow(client string, p clientfile.TranscriptDir, dir string) []FoundTranscript {
 	f := transcriptFinder{client: client, transcriptDir: p, walkedDirs: map[string]bool{}}
 	info, err := os.Stat(dir)
@@ -114,6 +115,8 @@ func (f *transcriptFinder) addSessions(path string, info fs.FileInfo) {
 		SessionsInFile(FoundTranscript{f.client, path, info.Size(), info.ModTime()})...)
 }
 
+// walkDirectory adds all transcripts in a directory and its subdirectories. A directory that was already searched under
+// another name is skipped.
 func (f *transcriptFinder) walkDirectory(dir string) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err == nil && f.walkedDirs[real] {
@@ -152,10 +155,12 @@ func (f *transcriptFinder) addUnreadableFile(path string) {
 	f.transcripts = append(f.transcripts, unread)
 }
 
-// SessionsInFile returns the sessions in the file f. If the file is not a database, it is a single session. If the file
-// is a database, SessionsInFile returns one element for each session. The first element has the size of the whole
-// database, and all further elements have size 0. If the database cannot be read, or if oxbow does not know its form,
-// SessionsInFile returns the database as one session, so that the caller gets the error when it reads the session.
+// SessionsInFile returns the sessions in the file f. A file that is not a database is a single session. For a database,
+// SessionsInFile returns one element for each session. The first element has the size of the whole database, and all
+// further elements have size 0.
+//
+// If the database cannot be read, or if oxbow does not know its form, the database is returned as one session. The
+// caller then gets the error when it reads this session.
 func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	if !clientfile.IsDatabase(f.Path) {
 		return []FoundTranscript{f}
@@ -172,9 +177,9 @@ func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	return all
 }
 
-// removeCopies removes transcripts that occur twice. It removes a compressed transcript if the uncompressed transcript
-// also exists. It removes a transcript file if a database of the same client contains the same session, because Cursor
-// and Goose store a session both in a file and in a database.
+// removeCopies removes transcripts that occur twice. A compressed transcript is removed if the uncompressed transcript
+// exists as well. A transcript file is removed if a database of the same client contains the same session, because
+// Cursor and Goose store a session in both.
 func removeCopies(all []FoundTranscript) []FoundTranscript {
 	plain := map[string]bool{}
 	for _, f := range all {

@@ -52,9 +52,10 @@ func FindClient(path string) string {
 	name, _ := clientfile.TrimCompressedSuffix(slashed)
 	switch {
 	case clientfile.IsDatabase(path):
+		// Ignore the error: reading the sessions returns it again.
 		client, _, _ := clientfile.ListDatabaseSessions(
 			path,
-		) // Ignore the error: reading the sessions returns it again.
+		)
 		return client
 	case clientfile.IsClineTaskFile(slashed):
 		return findTaskClient(slashed)

@@ -71,10 +71,11 @@ func trimCommonLines(before, after string) (string, string) {
 }
 
 // setFileHashes sets c.FileHashBefore and c.FileHashAfter, the hashes of the whole file before and after the call c. It
-// sets them only if c wrote a single file, and only if the file's text is known. The text before the call is
-// o.OriginalFileText, which Claude Code reports for an edit. The text after the call is the text in args if the call
-// writes a whole file. For an edit, setFileHashes computes the new text from the original text. White space at the
-// file's beginning and end is ignored.
+// does nothing unless c wrote a single file. A hash of a text that is not known stays "".
+//
+// The text before the call is o.OriginalFileText, which Claude Code reports for an edit. The text after the call is in
+// args if the call writes a whole file. For an edit, it is computed from the original text. White space at the file's
+// beginning and end is ignored.
 func setFileHashes(c *session.ToolCall, args *toolInput, o CallOutcome, clean func(string) string) {
 	if len(c.WrittenFiles) != 1 {
 		return
