@@ -83,10 +83,10 @@ type recordedFileLines struct {
 	err      error
 }
 
-// completeRecord checks r and fills in the fields of r that the caller left empty: the annotated lines and their hash,
-// the file's blob name, the commit, the author, the session, the profile, the agent, the time and the ID. It shortens
-// the context lines to the maximum lengths. If it must read a file, it stores the file's lines in linesByFile, so that
-// the file is read only once. It returns an error if r is invalid or the file cannot be read.
+// completeRecord checks the record r and fills in the fields that the caller left empty, as [Record] describes. It
+// shortens the context lines to the maximum lengths. If r has no lines, it reads the file and stores the file's lines
+// in linesByFile, so that the file is read only once for several records. It returns an error if r is invalid or the
+// file cannot be read.
 func (b *Store) completeRecord(ctx context.Context, r *Record, linesByFile map[string]*recordedFileLines) error {
 	if err := r.validate(); err != nil {
 		return err

@@ -61,10 +61,10 @@ func (b *Store) Blame(ctx context.Context, file string) ([]BlameLine, error) {
 	return out, nil
 }
 
-// blameCommits sets the fields about the commit in the elements of the slice out. The slice lines contains the present
-// lines of the file, and out has an element for each line. The argument head is the hash of a commit. If a line of the
-// file in this commit is equal to a line in lines, blameCommits sets the corresponding element of out. It leaves the
-// elements of other lines unchanged. It returns an error if git fails.
+// blameCommits sets the fields about commits in the elements of the slice out. The slice lines contains the present
+// lines of the file, and out has an element for each of these lines. blameCommits compares lines with the file in the
+// commit head. For a line that this version of the file also has, it sets the commit that wrote the line. It leaves the
+// elements of all other lines unchanged. It returns an error if git fails.
 func (b *Store) blameCommits(ctx context.Context, head, file string, lines []string, out []BlameLine) error {
 	blob, err := b.repo.BlobAt(ctx, head, file)
 	if err != nil || blob == "" {

@@ -21,9 +21,8 @@ func (s *annotatedBlockSearch) findNewBlockCopies() []candidateRange {
 	return s.blockCopiesOutsideLines(s.oldVersion.hasOldLine)
 }
 
-// blockCopiesOutsideLines returns the ranges in the new text that are copies of the annotated lines. If the record
-// lacks the middle of the annotated lines, a copy only needs the same lines at the beginning and the end. Ranges that
-// contain a line i with excludedLines[i] set are ignored. excludedLines may be nil.
+// blockCopiesOutsideLines returns the ranges in the new text that are copies of the annotated lines. It leaves out each
+// range that contains a line i for which excludedLines[i] is true. excludedLines may be nil.
 func (s *annotatedBlockSearch) blockCopiesOutsideLines(excludedLines []bool) []candidateRange {
 	r, p := s.record, s.newText
 	n := len(r.Block) + r.OmittedBlockLines
@@ -122,10 +121,11 @@ func (f *oldVersion) describeUnchangedLines(oldSpan LineSpan) *unchangedBlockLin
 }
 
 // findUnchangedLineRanges returns ranges of lines in the new text that may be the block. Each range contains all
-// unchanged lines of the block. If the block's first lines have changed, it is not known where the block begins now. A
-// range then begins at the first unchanged line, or some lines earlier, but not above the nearest unchanged line
-// outside the block. The same is true for the end. findUnchangedLineRanges returns no range if too few lines are
-// unchanged.
+// unchanged lines of the block. It returns no range if too few lines are unchanged.
+//
+// If the first lines of the block have changed, it is not known where the block begins now. There are then ranges with
+// several beginnings: the first unchanged line, and some lines earlier, but not above the nearest unchanged line
+// outside the block. In the same way, there are several ends if the last lines have changed.
 func (s *annotatedBlockSearch) findUnchangedLineRanges() []candidateRange {
 	was := s.record.Span
 	k := s.oldVersion.describeUnchangedLines(was)
@@ -154,9 +154,9 @@ func (k *unchangedBlockLines) areTooFewToFindBlock(oldSpan LineSpan) bool {
 		k.lastIndexInNewText-k.firstIndexInNewText >= 4*oldSpan.Len()+20
 }
 
-// possibleBlockStarts returns the indexes of lines at which the annotated block may begin in the new text. No index is
-// after k.firstIndexInNewText, the first unchanged line of the block, so that the block contains all its unchanged
-// lines.
+// possibleBlockStarts returns the indexes of the lines in the new text at which the annotated block may begin. The
+// first unchanged line of the block has the index k.firstIndexInNewText. No returned index is greater, because the
+// block contains all its unchanged lines.
 func (f *oldVersion) possibleBlockStarts(oldSpan LineSpan, k *unchangedBlockLines) []int {
 	if k.linesBefore == 0 {
 		return []int{k.firstIndexInNewText}
@@ -177,8 +177,8 @@ func (f *oldVersion) possibleBlockStarts(oldSpan LineSpan, k *unchangedBlockLine
 }
 
 // possibleBlockEnds returns the possible ends of the annotated block in the new text. An end is the index of the first
-// line after the block. oldSpan contains the numbers of the block's lines in the old text. k describes which of these
-// lines are unchanged in the new text. The block must contain all unchanged lines.
+// line after the block. The argument oldSpan contains the numbers of the block's lines in the old text, and k describes
+// which of these lines are unchanged in the new text. All returned ends are after the last unchanged line.
 func (f *oldVersion) possibleBlockEnds(oldSpan LineSpan, k *unchangedBlockLines) []int {
 	end := k.lastIndexInNewText + 1
 	if k.linesAfter == 0 {
@@ -199,9 +199,9 @@ func (f *oldVersion) possibleBlockEnds(oldSpan LineSpan, k *unchangedBlockLines)
 	return []int{end, min(limit, end+k.linesAfter)}
 }
 
-// findBlockReplacements returns ranges of lines in the new text. It finds the new lines that replaced the annotated
-// lines, and each returned range of these lines may be the new version of the annotated lines. The result is valid only
-// until the next call, because its memory is reused.
+// findBlockReplacements returns ranges of lines in the new text that may be the new version of the annotated lines.
+// These ranges are parts of the new lines that replaced the annotated lines and the changed lines next to them. The
+// result is valid only until the next search, because its memory is reused.
 func (s *annotatedBlockSearch) findBlockReplacements() []candidateRange {
 	was := s.record.Span
 	_, _, lo, hi := s.oldVersion.findWholeGap(was.First-1, was.Last)
@@ -215,12 +215,13 @@ func (s *annotatedBlockSearch) findBlockReplacements() []candidateRange {
 	return s.reusedCandidates
 }
 
-// appendCandidateRanges appends candidate ranges of lines to out. The ranges begin at each line index from firstStart
-// on, and end at most at lastStart, which is excluded. For each start, the lengths lineCount, about lineCount plus a
-// third, and about lineCount minus a third are used. A range that begins at firstStart is cut off at lastStart. The
-// argument assumedPosition is the assumed position of the annotated lines. Each range contains its distance to this
-// position. If there are no lines between firstStart and lastStart, or more than 8*lineCount+40, appendCandidateRanges
-// returns out unchanged.
+// appendCandidateRanges appends to out all ranges of certain lengths between two lines. The lengths are lineCount,
+// about a third more, and about a third less. The ranges begin at the line index firstStart or later, and end before
+// the line index lastStart. If even the range at firstStart is too long, it is shortened.
+//
+// The argument assumedPosition is the assumed position of the annotated lines. Each range gets its rank, and the
+// distance between the range and this position. If there are no lines between firstStart and lastStart, or more than
+// 8*lineCount+40, appendCandidateRanges returns out unchanged.
 func appendCandidateRanges(
 	out []candidateRange,
 	lineCount, firstStart, lastStart int,
@@ -276,13 +277,13 @@ func (s *annotatedBlockSearch) findSimilarRanges() []candidateRange {
 	return out
 }
 
-// countBlockPositionVotes searches the new text for the place to which the annotated block has moved. For each possible
-// position of the block's first line, it returns the votes for this position.
+// countBlockPositionVotes searches the new text for the place to which the annotated block has moved. It looks up each
+// line of the block, and of the lines around the block, in the new text. For each occurrence, it computes where the
+// block would begin if the block had moved together with this line, and adds a vote for this position. The result
+// contains the sum of the votes for each position of the block's first line.
 //
-// Each line of the block and of its context is looked up in the new text. Each occurrence is a vote for one position:
-// the position of the block's first line, if the block has moved together with the found line. The votes of one line
-// have the sum 1, so a line with several occurrences divides its weight among them. Spaces are ignored. Lines with few
-// letters or with too many occurrences do not vote.
+// The votes of a line have the sum 1, so a line with several occurrences divides its weight among them. White space is
+// ignored. Lines with few letters or with too many occurrences do not vote.
 func (s *annotatedBlockSearch) countBlockPositionVotes() map[int]float64 {
 	r, p := s.record, s.newText
 	bare := p.lineOccurrencesIgnoringSpace()

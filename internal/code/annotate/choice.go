@@ -13,10 +13,9 @@ const (
 // unchangedLinesExplanation tells a person how a changed block was found by its unchanged lines.
 const unchangedLinesExplanation = "followed through the changes of the file since, which changed the block too"
 
-// chooseByUnchangedLines decides whether the first candidate in cs is the annotated block. The list cs must be sorted,
-// the best candidate first, and all candidates must contain the same unchanged lines of the block. The first candidate
-// matches if the whole block is unchanged in it, or if its words are similar enough to the words of the block.
-// Otherwise the result is noMatch.
+// chooseByUnchangedLines returns the first candidate as a match if the whole block is unchanged in it, or if its words
+// are similar enough to the words of the block. Otherwise it returns noMatch. The candidates must be sorted, the best
+// first, and must all contain the same unchanged lines of the block.
 func (s *annotatedBlockSearch) chooseByUnchangedLines(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -44,13 +43,13 @@ func (s *annotatedBlockSearch) matchUnchangedBlock(c candidateRange) annotatedBl
 	return m
 }
 
-// chooseMostlyUnchangedBlock returns the first element of the list candidates as a match. The list candidates must be
-// sorted, best first. The result is a match if at least half of the annotated block's lines are unchanged, or if the
-// share of unchanged letters is at least minLetterShareIfWordsChanged. The similarity of the words is not checked, so
-// it may be less than [minBlockSimilarity], because the unchanged lines are sufficient evidence.
+// chooseMostlyUnchangedBlock returns the first candidate as a match, if enough of the block is unchanged. At least half
+// of the block's lines must be unchanged, or the share of the letters in unchanged lines must be at least
+// minLetterShareIfWordsChanged. The words may be less similar than [minBlockSimilarity] requires, because the unchanged
+// lines are sufficient evidence. The candidates must be sorted, the best first.
 //
-// chooseMostlyUnchangedBlock returns noMatch if neither condition is true, if there is no candidate, or if the
-// annotated block has only one line.
+// chooseMostlyUnchangedBlock returns noMatch if too little is unchanged, if there is no candidate, or if the block has
+// only one line.
 func (s *annotatedBlockSearch) chooseMostlyUnchangedBlock(candidates []candidateRange) annotatedBlockMatch {
 	n := s.record.Span.Len()
 	if len(candidates) == 0 || n < 2 {
@@ -69,11 +68,10 @@ func (s *annotatedBlockSearch) chooseMostlyUnchangedBlock(candidates []candidate
 	}
 }
 
-// chooseBlockCopyByContext decides whether the first candidate in cs is the annotated block. The candidates are places
-// in the new text that contain a copy of the block. They must be sorted by how well the lines around the copy match the
-// lines around the block, best first. If the lines around the first copy match too little, this copy is accepted only
-// if s.isBlockCopyCertain. This is the case if there is a single copy whose text is too distinctive to occur by chance.
-// Otherwise the result is noMatch.
+// chooseBlockCopyByContext returns the first candidate as a match, if the lines around it match the lines around the
+// block well enough. Each candidate is a copy of the block in the new text. The candidates must be sorted by
+// contextMatchShare, the best first. If the lines around the first candidate do not match, it is a match only if it is
+// the only copy and its text is too distinctive to occur by chance. Otherwise chooseBlockCopyByContext returns noMatch.
 func (s *annotatedBlockSearch) chooseBlockCopyByContext(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -137,10 +135,11 @@ func (s *annotatedBlockSearch) chooseUniqueBlockCopy(cs []candidateRange) annota
 	return m
 }
 
-// chooseMovedBlock chooses the copy of the annotated block that has the most similar context. At least 65 % of the
-// context must have moved with the block, or at least 50 % if the block moved together with adjacent lines. Otherwise
-// the result is noMatch. The result is also noMatch if the copy may come from another copy of the block in the old
-// text.
+// chooseMovedBlock returns the first candidate as a match, if the block has probably moved there. The candidates are
+// copies of the block, sorted by contextMatchShare, the best first. At least 65 % of the lines around the block must
+// have moved with the block, or at least 50 % if the block moved together with adjacent lines. chooseMovedBlock returns
+// noMatch if too few lines have moved with the block, or if the candidate may come from another copy of the block in
+// the old text.
 func (s *annotatedBlockSearch) chooseMovedBlock(cs []candidateRange) annotatedBlockMatch {
 	m := s.chooseBlockCopyByContext(cs)
 	if m.placementKind == NotPlaced {
@@ -223,17 +222,15 @@ func (s *annotatedBlockSearch) chooseSimilarBlock(cs []candidateRange) annotated
 	return annotatedBlockMatch{c.lineSpan(), PlacedAfterEdit, confidence, "similar lines stand there"}
 }
 
-// mayBelongToLostBlockCopy reports whether the new text's range c may come from a lost copy of the annotated block. A
-// lost copy is a copy of the block in the old text that is missing in the new text, for example because several copies
-// were merged into one. mayBelongToLostBlockCopy compares the lines around each lost copy in the old text with the
-// lines around c:
+// mayBelongToLostBlockCopy reports whether the range c of the new text may come from a lost copy of the annotated
+// block. The old text may contain several copies of the block. A copy is lost if the new text does not contain it any
+// more, for example because several copies were merged into one. mayBelongToLostBlockCopy compares the lines around c
+// with the lines around the annotated block and around each lost copy:
 //
-//   - If c matches a lost copy better than it matches the annotated block, the result is true.
-//   - If no lost copy matches c as well as the annotated block does, the result is false.
-//   - Otherwise c may come from the annotated block or from each lost copy that matches equally well.
-//     mayBelongToLostBlockCopy counts these old blocks, including the annotated block. It also counts the ranges in the
-//     new text that match the annotated block as well as c, including c. The result is true if there are fewer new
-//     ranges than old blocks.
+//   - If a lost copy matches better than the annotated block, the result is true.
+//   - If all lost copies match less well than the annotated block, the result is false.
+//   - Otherwise some lost copies match equally well. The result is true if the new text has too few copies for all of
+//     these and the annotated block. Only those new copies count that match the annotated block as well as c does.
 func (s *annotatedBlockSearch) mayBelongToLostBlockCopy(c candidateRange) bool {
 	f := s.oldVersion
 	if f.indexedOldText == nil {

@@ -195,10 +195,10 @@ func (x *commitRangeComparison) setCommits(ctx context.Context, rangeText, headN
 	return err
 }
 
-// readComparedFile returns the content of a file in fileSet. The set fileSet contains the files of a commit or of the
-// working tree. If git has the content, readComparedFile returns the content from x.baseBlobs. Otherwise it reads the
-// file from the working tree, if fileSet.isWorkingTree is set. It returns an error if the content is not available, or
-// if git's content is longer than MaxFileBytes.
+// readComparedFile returns the content of a file in one of the two compared states. The set fileSet contains the files
+// of this state. If the content was read from git before, it is in x.baseBlobs. Otherwise it is read from the working
+// tree, if fileSet.isWorkingTree is set. readComparedFile returns an error if the content is not available, or if it is
+// longer than MaxFileBytes.
 func (x *commitRangeComparison) readComparedFile(fileSet *comparedFileSet, file string) ([]byte, error) {
 	data := x.baseBlobs.blobs[fileSet.blobsByPath[file]]
 	if data == nil && fileSet.isWorkingTree {
@@ -235,8 +235,9 @@ func (x *commitRangeComparison) findBaseSidecarBlobs(file string) []string {
 	return x.formerNameSidecars[file]
 }
 
-// changedFileJobs returns a job for each file that has annotations in the older of the two compared commits and
-// differs in the newer.
+// changedFileJobs returns a job for each file that the change modified, deleted or renamed, and that has annotations in
+// the older of the two compared states. It also counts the changed files, with or without annotations, in
+// x.ChangedFileCount.
 func (x *commitRangeComparison) changedFileJobs() []diffJob {
 	var jobs []diffJob
 	for _, file := range x.baseFiles.sortedPaths() {
@@ -256,11 +257,10 @@ func (x *commitRangeComparison) changedFileJobs() []diffJob {
 	return jobs
 }
 
-// findFormerSidecars finds annotation files whose code file was renamed after the older of the two compared commits. An
-// annotation file (a sidecar) contains the annotations of one code file and has a matching path. If the code file was
-// renamed and its annotation file was not, the commit contains an annotation file without a code file.
-// findFormerSidecars adds the blob of each such annotation file to formerNameSidecars, under the present name of the
-// code file. It sets BaseHasAnnotations if the older commit contains any annotation file.
+// findFormerSidecars finds the annotation files (sidecars) in the older of the two compared states that belong to the
+// former name of a file. If a file is renamed and its sidecar is not, the sidecar's path still contains the former
+// name. findFormerSidecars asks git for the present name of each such file, and adds the sidecar's blob to
+// x.formerNameSidecars under this name. It sets x.BaseHasAnnotations if the older state contains any sidecar.
 func (x *commitRangeComparison) findFormerSidecars(ctx context.Context) error {
 	var gone []string
 	for name := range x.baseFiles.blobsByPath {
@@ -474,9 +474,9 @@ func (x *commitRangeComparison) addNewAnnotations(j diffJob, headAnnotations []F
 	}
 }
 
-// newTouchedLinesCheck compares an old text (the parameter before) with a new text (the parameter after). It returns a
-// function that reports whether the change touches a span of old lines: a line in the span was deleted or changed, or a
-// line was inserted between two lines in the span.
+// newTouchedLinesCheck compares the lines of a text before and after a change. It returns a function that reports
+// whether the change touches a span of the old lines. This is the case if a line in the span was deleted or changed, or
+// if a line was inserted between two lines in the span.
 func newTouchedLinesCheck(before, after []string) func(LineSpan) bool {
 	in := diff.LineNumberer{}
 	to := new(diff.LineMapper).MapEqualLines(in.LineIDs(before), in.LineIDs(after))
@@ -503,8 +503,9 @@ func newTouchedLinesCheck(before, after []string) func(LineSpan) bool {
 }
 
 // FindTouchedAnnotations returns the annotations in a file whose lines an edit would delete, modify or divide (see
-// [Store.Diff]). The argument change is a function that makes the edit. It receives the file's present content and
-// returns the new content. If the function returns false, there is no edit, and the result is nil.
+// [Store.Diff]). The argument change is a function that makes the edit. It receives the file's present content, in
+// which each CR LF is replaced by LF, and returns the new content. If it returns false, there is no edit, and the
+// result is nil.
 func (b *Store) FindTouchedAnnotations(
 	ctx context.Context,
 	file string,

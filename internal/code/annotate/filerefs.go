@@ -79,13 +79,14 @@ func splitReference(file string) (string, LineSpan) {
 	return m[1], s
 }
 
-// CheckFileRefs checks whether the referenced files have changed. It compares the old contents with the working tree,
-// including changes that are not committed. It never fails: a reference that cannot be checked is unverifiable, and the
-// field Explanation contains the reason.
+// CheckFileRefs checks whether the referenced files have changed. It compares the old content of each file with the
+// working tree, including changes that are not committed. It never fails. If a reference cannot be checked, its state
+// is RefUnverifiable, and the field Explanation contains the reason.
 //
-// The reference's GitBlobHash is git's name for the file's old content. If git does not have this content, the old
-// content is the last version in HEAD's history before the reference's Time. If there is no such version, it is the
-// first version after that time, which may have existed in the working tree before it was committed.
+// The reference's GitBlobHash is git's name for the file's old content. If git does not have this content,
+// CheckFileRefs uses the file's versions in HEAD's history around the reference's time: the last version at this time
+// or before, and the first version after this time, which may have existed in the working tree before it was committed.
+// It compares both, and the more similar version counts.
 func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult {
 	c := &refChecker{store: b, ctx: ctx, remainingGitCalls: maxGitLookups}
 	if b.history != nil {
@@ -211,8 +212,9 @@ func (a *refChecker) readBlobs(blobNames map[string]bool) {
 	a.blobs, a.err = a.store.history.ReadBlobs(a.ctx, names)
 }
 
-// reserveGitCall counts one more use of git. It returns false if git must not be used, because git was used too often
-// or has failed, or because the tree lacks a commit.
+// reserveGitCall reports whether git may be started once more, and counts this use of git. It returns false if git has
+// failed, or if the tree has no commit. It also returns false if git was started maxGitLookups times, and then sets
+// a.err to errTooManyLookups.
 func (a *refChecker) reserveGitCall() bool {
 	if a.err != nil || a.head == "" {
 		return false
@@ -224,9 +226,10 @@ func (a *refChecker) reserveGitCall() bool {
 	return a.err == nil
 }
 
-// oldVersions returns the contents that the file may have had when the reference c was written. A reference is the
-// mention of a file in an entry. explanation is a phrase that says where the contents come from, or "". isCertain is
-// true if a content was found in this tree's git repository. In this case the file certainly belongs to this tree.
+// oldVersions returns the contents that a file may have had when the reference c to the file was written. The result is
+// nil if git has no such content. explanation is a phrase that says where the contents come from, or "". isCertain is
+// true if git has such a content, because the file then certainly belongs to this tree. Errors of git are stored in
+// a.err.
 func (a *refChecker) oldVersions(
 	c *fileref.CheckResult,
 	file string,
@@ -350,8 +353,9 @@ func bestMatch(texts [][]byte, file string, span LineSpan, content []byte) annot
 	return best
 }
 
-// computeUnchangedLetterShare returns the share of the old text's letters that are in unchanged lines. A line counts as
-// unchanged only if it is still in the same order relative to all other unchanged lines.
+// computeUnchangedLetterShare returns the share of the old text's letters that are in unchanged lines. A line that was
+// moved, so that it has another order among the unchanged lines, counts as changed. If the old text has no letters, the
+// result is 1.
 func computeUnchangedLetterShare(newText *indexedText, oldLines []string) float64 {
 	all, kept := 0, 0
 	for i, to := range new(diff.LineMapper).MapEqualLines(newText.numberer.lineIDs.LineIDs(oldLines), newText.lineIDs) {
@@ -367,10 +371,11 @@ func computeUnchangedLetterShare(newText *indexedText, oldLines []string) float6
 	return float64(kept) / float64(all)
 }
 
-// checkMissingFile checks a reference whose file does not exist in the working tree, and stores the result in c. If git
-// knows a later name of the file, checkMissingFile compares the content of the file with this name. Otherwise c.State
-// becomes RefStale if the file has existed in this repository. If it is not known whether the file has existed, c.State
-// is not changed. c.Explanation gives the reason. Errors of git are stored in a.err.
+// checkMissingFile checks a reference to a file that does not exist in the working tree, and stores the result in c. If
+// the file was renamed, according to git, checkMissingFile compares the file with the newest of the new names that
+// exists. If the file was not renamed but has existed in this repository, c.State becomes RefStale. If it is not known
+// whether the file has existed, c.State is not changed. c.Explanation contains the reason. Errors of git are stored in
+// a.err.
 func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span LineSpan) {
 	if a.head == "" {
 		c.Explanation = "there is no such file here, and no git that says whether there was"

@@ -54,8 +54,9 @@ func (b *Store) stagedFiles() (*comparedFileSet, error) {
 	return s, nil
 }
 
-// worktreeFiles lists the files of the working tree that are in baseBlobsByPath, in the index, or in the sidecar
-// directory. It does not read a file that is unchanged according to the index.
+// worktreeFiles lists those files of the working tree that are in the older commit (baseBlobsByPath), in git's index,
+// or in the sidecar directory. It reads a file to compute its blob name, unless the index shows that the file is
+// unchanged. A file that is not checked out counts as unchanged.
 func (b *Store) worktreeFiles(ctx context.Context, baseBlobsByPath map[string]string) (*comparedFileSet, error) {
 	s := &comparedFileSet{blobsByPath: map[string]string{}, isWorkingTree: true}
 	entries, at, err := b.repo.IndexEntries()

@@ -15,7 +15,7 @@ import (
 
 // GCReport is the result of [Store.GC] or [Store.UndoGC].
 type GCReport struct {
-	// name of this GC or UndoGC run ("" if the run changed nothing, and for a dry run)
+	// name of the GC run, or of the run that UndoGC has undone ("" if nothing was changed, and for a dry run of GC)
 	GCRunName        string
 	ExaminedSidecars int // number of sidecars that were examined
 	// number of annotations in the examined sidecars, including archived annotations

@@ -39,9 +39,9 @@ type GitHistory interface {
 	// that the file existed in the history.
 	LaterNames(ctx context.Context, file string) (names []string, wasInHistory bool, err error)
 
-	// BlobsAroundTime returns two blobs of a file: before is from the last commit before t that changed the file, and
-	// after is from the first such commit at or after t. Only commits in HEAD's history count. A blob is "" if no such
-	// commit exists.
+	// BlobsAroundTime returns two blobs of a file: before is from the last commit at or before t that changed the file,
+	// and after is from the first such commit at or after t. Only commits in HEAD's history count. A blob is "" if no
+	// such commit exists.
 	BlobsAroundTime(ctx context.Context, file string, t time.Time) (before, after string, err error)
 
 	// IsSHA256 reports whether git names objects by SHA-256 instead of SHA-1.
@@ -81,8 +81,9 @@ func (l *oldVersionCache) internText(data []byte) *oldFileText {
 	return &oldFileText{lines, l.numberer.lineIDs.LineIDs(lines)}
 }
 
-// fetchUncachedBlobs reads the wanted blobs that are not cached yet. It skips binary blobs and blobs that git does not
-// have.
+// fetchUncachedBlobs reads those of the wanted blobs from git that are not cached yet, and caches their texts. A blob
+// that git does not have, or that is binary or too long, is recorded as missing. The argument head is the commit of
+// HEAD. After HEAD has changed, fetchUncachedBlobs asks again for missing blobs.
 func (l *oldVersionCache) fetchUncachedBlobs(
 	ctx context.Context,
 	h GitHistory,

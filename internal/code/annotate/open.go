@@ -58,10 +58,9 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	return b, nil
 }
 
-// findAnnotatedDir returns the nearest directory that contains annotations: dir itself or one of its parents. The
-// annotations must be in the subdirectory sub, which is DefaultDir if sub is "". If no directory contains annotations,
-// the result is dir. The function isInsideOxbowDir returns false for directories of other users, so that they are
-// ignored, as git ignores such repositories.
+// findAnnotatedDir returns the nearest directory at or above dir that contains annotations. The annotations must be in
+// its subdirectory sub, which is DefaultDir if sub is "". Directories of other users are ignored, as git ignores their
+// repositories. If no directory contains annotations, the result is dir.
 func findAnnotatedDir(dir, sub string) string {
 	if sub == "" {
 		sub = DefaultDir

@@ -45,10 +45,12 @@ var errShallowClone = errors.New(
 	"this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it",
 )
 
-// listDeletedSourceFiles adds to p.deletedSourceFiles the deleted files whose annotations may belong to the file
-// p.file. This list is not needed if git can show where deleted files were moved. Git cannot show this if it has failed
-// (p.gitError is set), or if the clone is shallow and no annotation of the file was found. In the second case,
-// listDeletedSourceFiles sets p.gitError to errShallowClone if it adds a file.
+// listDeletedSourceFiles sets p.deletedSourceFiles to the deleted files whose annotations may belong to the file
+// p.file. It does so only if git cannot tell to which files the deleted files were renamed, for one of these reasons:
+//
+//   - Git has failed, so that p.gitError is set.
+//   - The clone is shallow, and no annotation of p.file was found. If there are deleted files, p.gitError becomes
+//     errShallowClone.
 func (b *Store) listDeletedSourceFiles(ctx context.Context, p *fileAnnotations) error {
 	if p.gitError == nil {
 		if len(p.foundAnnotations) > 0 || !b.isShallowClone() {

@@ -71,8 +71,8 @@ func (b *Store) signRecords(ctx context.Context, records []Record) {
 }
 
 // FindUnreviewedAnnotations reports for each annotation in found whether it is unreviewed. An annotation is unreviewed
-// if two conditions are met. The annotation is not signed with this machine's key, so another machine wrote it. The
-// reviewed branch does not contain the annotation. If git fails, the reviewed branch counts as empty.
+// if it was not written on this machine, and the reviewed branch does not contain it. An annotation was written on this
+// machine if it is signed with the machine's key. If git fails, the reviewed branch counts as empty.
 func (b *Store) FindUnreviewedAnnotations(ctx context.Context, found []FoundAnnotation) []bool {
 	out := make([]bool, len(found))
 	var key []byte

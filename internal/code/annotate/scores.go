@@ -46,10 +46,10 @@ func (s *annotatedBlockSearch) scoreCandidateContexts(cs []candidateRange) []can
 	return cs
 }
 
-// scoreWordSimilarity sets how similar each candidate's words are to the words of the block, and sorts the candidates,
-// the most similar first. Among equally similar candidates, the candidate that is last in the list candidates comes
-// first, because it has the most lines. If the whole block is unchanged in the new text, scoreWordSimilarity returns
-// the list candidates as it is.
+// scoreWordSimilarity computes for each candidate how similar its words are to the words of the block. It sorts the
+// candidates by this similarity, the best first. Among equally similar candidates, the candidate that was last comes
+// first, because it has the most lines. If the whole block is unchanged in the new text, the candidates are returned as
+// they are.
 func (s *annotatedBlockSearch) scoreWordSimilarity(candidates []candidateRange) []candidateRange {
 	if len(candidates) == 0 || candidates[0].unchangedLines.isWholeBlockUnchanged {
 		return candidates
@@ -66,10 +66,10 @@ func (s *annotatedBlockSearch) scoreWordSimilarity(candidates []candidateRange) 
 	return candidates
 }
 
-// keepMostSimilarRanges returns the elements of the list candidates whose words are most similar to the annotated
-// block's words. The order of the candidates does not change. The result is empty if no similarity reaches
-// minBlockSimilarity or, for a block of one line, minLineSimilarity. If several candidates are equally similar,
-// keepMostSimilarRanges sets equalLineCount of each to the number of lines that equal the block's lines.
+// keepMostSimilarRanges returns the candidates whose words are most similar to the words of the annotated block, in
+// their order. The result is empty if no candidate is at least as similar as minBlockSimilarity or, for a block of one
+// line, minLineSimilarity. If several candidates are equally similar, keepMostSimilarRanges also sets equalLineCount of
+// each. It overwrites the slice candidates.
 func (s *annotatedBlockSearch) keepMostSimilarRanges(candidates []candidateRange) []candidateRange {
 	block := s.blockLines()
 	most := minBlockSimilarity
@@ -165,9 +165,9 @@ func (s *annotatedBlockSearch) contextMatchShare(first, end int) float64 {
 	return got / all
 }
 
-// matchingContextShare compares the context of the annotated block with the lines around newSpan, and returns the
-// share of the context that is also there. The context consists of the lines before and after the block, in any order,
-// and the lines that enclose the block. White space is ignored.
+// matchingContextShare returns the share of the annotated block's context that is also around the lines newSpan. The
+// context consists of the lines before the block, the lines after the block, and the lines that enclose the block. The
+// order of the lines and white space are ignored.
 func (s *annotatedBlockSearch) matchingContextShare(newSpan LineSpan) float64 {
 	r, p := s.record, s.newText
 	got, all := 0, 0
@@ -193,7 +193,8 @@ func (s *annotatedBlockSearch) matchingContextShare(newSpan LineSpan) float64 {
 }
 
 // countSameEnclosingLines compares the lines that enclose the block with the lines that enclose the line at index
-// firstLineIndex. It returns how many are the same, and how many the block has. Indentation is ignored.
+// firstLineIndex in the new text. same is the number of lines that enclose both, and total is the number of lines that
+// enclose the block. Indentation is ignored.
 func (s *annotatedBlockSearch) countSameEnclosingLines(firstLineIndex int) (same, total int) {
 	r, p := s.record, s.newText
 	if len(r.EnclosingLines) == 0 || firstLineIndex >= len(p.lines) {

@@ -137,9 +137,9 @@ func (b *Store) unlocatedAnnotations(ctx context.Context) ([]FoundAnnotation, er
 // such file.
 const maxRenameQueries = 50
 
-// currentName returns the present name of a file that is missing in the working tree. It returns the newest name in
-// git's history under which a file exists in the working tree. It returns the old name if no such name is known or git
-// fails. currentName caches the names from git for each HEAD commit.
+// currentName returns the present name of a file that is missing in the working tree. If the file was renamed several
+// times, this is the newest name that exists in the working tree. If no such name is known, or if git fails,
+// currentName returns the old name. It caches the names from git until HEAD changes.
 func (b *Store) currentName(ctx context.Context, file string) string {
 	if b.history == nil {
 		return file

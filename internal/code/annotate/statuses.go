@@ -209,10 +209,12 @@ func (l *annotationLocator) copyFoundAnnotations(p *fileAnnotations) {
 	}
 }
 
-// searchWorkingTree searches the file in the working tree for the annotations that l looks for. If the file does not
-// exist, searchWorkingTree searches the files to which it was renamed, according to git's history. The search ends when
-// all annotations are found. The result names contains the file and the names to which it was renamed. The result
-// blobsByName contains the blob name of each file that was searched.
+// searchWorkingTree searches the file in the working tree for the annotations that were not found yet. If the file does
+// not exist, it searches the files to which the file was renamed, according to git's history. It stops when all
+// annotations are found.
+//
+// The result names contains the file and the names to which it was renamed. The result blobsByName contains the blob
+// name of each file that was searched.
 func (l *annotationLocator) searchWorkingTree(
 	ctx context.Context,
 	annotatedFile string,
@@ -250,9 +252,9 @@ func (l *annotationLocator) searchWorkingTree(
 	return names, blobsByName, nil
 }
 
-// searchHeadCommit searches for annotations in the versions of the named files in the commit HEAD. It skips a version
-// that was already searched in the working tree, whose blob name is in blobsByName. It stops as soon as no annotation
-// is lost any more.
+// searchHeadCommit searches the versions of the named files in the commit HEAD for the annotations that were not found
+// yet. It stops when all annotations are found. It skips a version that was already searched in the working tree. The
+// map blobsByName contains the blob names of the searched versions.
 func (l *annotationLocator) searchHeadCommit(ctx context.Context, names []string, blobsByName map[string]string) error {
 	b := l.store
 	for _, f := range names {
@@ -335,8 +337,8 @@ var errTooManyFiles = fmt.Errorf(
 	maxSearchedTreeFiles,
 )
 
-// searchOtherFilesForAnnotations searches other files for the lost annotations of a file. It does so only once for each
-// fileAnnotations.
+// searchOtherFilesForAnnotations searches other files for the lost annotations of the file p.file, and stores their
+// positions in p. If it is called again for the same p, it does nothing.
 func (b *Store) searchOtherFilesForAnnotations(ctx context.Context, p *fileAnnotations) error {
 	b.mu.Lock()
 	done := p.hasSearchedOtherFiles
@@ -367,10 +369,10 @@ func (f *FoundAnnotation) mayBeInOtherFile() bool {
 	return f.Placement == NotPlaced && f.Commit != "" && areDistinctiveLines(f.Block)
 }
 
-// findBlocksInOtherFiles searches other files for blocks that the file has lost, for example because the file was
-// split. It searches a file only if a commit changed both files after the annotation was written. A block is accepted
-// only if its text is distinctive and occurs exactly once. findBlocksInOtherFiles stores the new positions in the list
-// found. If git fails, the blocks stay lost.
+// findBlocksInOtherFiles searches other files for the blocks in the list found that were not found in the file, for
+// example because the file was split. It searches only files that commits changed together with the file after an
+// annotation was written. The text of a block must be distinctive and occur exactly once in the other file.
+// findBlocksInOtherFiles stores the new positions in the list found. If git fails, the blocks stay lost.
 func (b *Store) findBlocksInOtherFiles(ctx context.Context, file string, found []FoundAnnotation) error {
 	var lost []*FoundAnnotation
 	var since []string

@@ -170,8 +170,8 @@ func (b *Store) readSidecar(name string) (*sidecar, error) {
 // usesSHA256 reports whether blobs are named by SHA-256.
 func (b *Store) usesSHA256() bool { return b.history != nil && b.history.IsSHA256() }
 
-// CheckSparseCheckout returns an error if git's index contains annotations that the working tree does not contain.
-// This is so in a sparse checkout.
+// CheckSparseCheckout returns an error if the working tree lacks the sidecar directory although git's index contains
+// annotations. This is the case in a sparse checkout without this directory.
 func (b *Store) CheckSparseCheckout() error {
 	if b.repo == nil {
 		return nil

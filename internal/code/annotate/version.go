@@ -73,10 +73,10 @@ func (f *oldVersion) findNewIndexIgnoringSpace(index int) int {
 // lineNotInNewText marks an old line that was searched for in the new text and not found.
 const lineNotInNewText = -2
 
-// findWholeGap returns the whole gap that contains some changed lines. A gap is a range of adjacent old lines that were
-// changed or deleted. The parameters specify the changed lines by a half-open range of indexes in the old text, [from,
-// to). The half-open range [oldStart, oldEnd) is the whole gap in the old text. In the new text, the gap was replaced
-// by the lines in the half-open range [newStart, newEnd).
+// findWholeGap extends a range of changed lines to a whole gap. A gap is a range of adjacent old lines that were
+// changed or deleted, between two unchanged lines. The lines of the old text with the indexes from to to-1 must all be
+// changed. The gap consists of the old lines with the indexes oldStart to oldEnd-1. The new lines with the indexes
+// newStart to newEnd-1 have replaced them.
 func (f *oldVersion) findWholeGap(from, to int) (oldStart, oldEnd, newStart, newEnd int) {
 	for from > 0 && f.newIndexByOldLine[from-1] < 0 {
 		from--

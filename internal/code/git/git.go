@@ -357,7 +357,9 @@ func (r *Repo) makeTempGitDir() (string, error) {
 	return dir, nil
 }
 
-// runGit runs git and returns its output. If git fails, runGit returns an error and the output before the failure.
+// runGit runs git with the given arguments and standard input, and returns its output. Git runs in a temporary .git
+// directory, so that it reads no settings of the repository. If git fails, runGit returns an error and the output
+// before the failure. If the output is longer than r.opts.MaxOutputBytes, the error matches ErrOutputTooLong.
 func (r *Repo) runGit(ctx context.Context, stdin []byte, args ...string) (output []byte, err error) {
 	dir, err := r.makeTempGitDir()
 	if err != nil {

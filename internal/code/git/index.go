@@ -22,9 +22,11 @@ const maxIndexBytes = 256 << 20
 var errUnknownIndexFormat = errors.New("git's index is of a form that is not known")
 
 // ListTrackedFiles returns the names of the files that git tracks at or below a path. The names are slash-separated and
-// relative to the path. The name "." means that git tracks the path itself, or that the path is in a submodule or in a
-// directory whose files a sparse index does not list. Outside a working tree, ListTrackedFiles returns no names. Letter
-// case is ignored, as on most file systems of macOS and Windows.
+// relative to the path. Letter case is ignored, as on most file systems of macOS and Windows. If the path is not in a
+// working tree, ListTrackedFiles returns no names.
+//
+// The name "." means that git tracks the path itself. It also means that the path is in a submodule, or in a directory
+// that is only a single entry in a sparse index.
 func ListTrackedFiles(path string) ([]string, error) {
 	r := &Repo{}
 	if err := r.locateDirs(filepath.Dir(path)); err != nil {

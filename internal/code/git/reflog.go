@@ -85,10 +85,10 @@ func parseReflogLine(line string) (HeadMove, bool) {
 	return m, true
 }
 
-// NewPeriodCommitFinder returns a function that finds a period's commits in the reflog of the repository in dir. The
-// parameters from and to are the beginning and the end of the period. The function returns the commit that was checked
-// out at the beginning, and the commits that were created in the period. It caches the reflog of the last directory.
-// The parameter now returns the current time.
+// NewPeriodCommitFinder returns a function that finds the commits of a period in the reflog. The function returns the
+// commit that was checked out at the time from in the repository that contains dir, and the commits that were created
+// there until the time to. It returns nil if dir is not an absolute path or the reflog cannot be read. It caches the
+// reflog of the last directory. The parameter now returns the current time.
 func NewPeriodCommitFinder(now func() time.Time) func(dir string, from, to time.Time) []string {
 	var mu sync.Mutex // mu guards the variables below.
 	var last string

@@ -74,8 +74,9 @@ func (r *Repo) ResolveRevision(ctx context.Context, name string) (string, error)
 	return commit, nil
 }
 
-// resolveRefName returns the object that a reference names. If no reference has the name, it returns ref itself if ref
-// may be an abbreviated object name in hex, and otherwise "".
+// resolveRefName returns the object that a reference names. The argument ref may be a short name, such as main, or "@"
+// for HEAD. If there is no such reference, and ref may be an abbreviated object name in hex, resolveRefName returns ref
+// itself. Otherwise it returns "".
 func (r *Repo) resolveRefName(ref string) string {
 	if ref == "@" {
 		ref = "HEAD"
@@ -194,9 +195,9 @@ func BlobName(data []byte, usesSHA256 bool) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// FindCurrentNames returns the present names of files that a commit renamed. The keys of the result are the names in
-// files, and the values are the names in HEAD. Files that were not renamed are left out. FindCurrentNames follows only
-// first parents. It processes all files together, so that git runs only a few times.
+// FindCurrentNames returns the present names of files that commits have renamed. The keys of the result are elements of
+// files, and the values are their names in HEAD. Files that were not renamed are left out. FindCurrentNames follows
+// only first parents. It processes all files together, so that git runs only a few times.
 func (r *Repo) FindCurrentNames(ctx context.Context, files []string) (map[string]string, error) {
 	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
@@ -243,9 +244,9 @@ func (r *Repo) FindCurrentNames(ctx context.Context, files []string) (map[string
 	return out, nil
 }
 
-// findRenames returns a map from the old path to the new path for each of the files that a commit in head's history
-// renamed. It examines the commits that deleted the old paths. If several of these commits renamed a file, the newest
-// rename counts.
+// findRenames returns the new paths of those files that a commit in the history of head renamed, by their old paths. If
+// several commits renamed a file with the same old path, the newest rename counts. findRenames examines only a limited
+// number of commits that deleted the old paths.
 func (r *Repo) findRenames(ctx context.Context, head string, files []string) (map[string]string, error) {
 	ends, err := r.listFileChanges(
 		ctx,

@@ -23,14 +23,14 @@ type Project struct {
 // maxParentDirs is the maximum number of parent directories that are examined.
 const maxParentDirs = 64
 
-// FindProject determines the project of a directory. The name is the first of these that exists:
+// FindProject determines the project of a directory. The name of the project is the first of these that exists:
 //
 //  1. the last element in the URL of the git remote origin, or of the first remote if origin does not exist. All
 //     clones and worktrees have this in common, wherever they are.
-//  2. without a remote, the main worktree's directory name
-//  3. without git, the name of the nearest parent directory that contains a directory .oxbow, which is the home of a
-//     memory
-//  4. the name of the directory itself
+//  2. without a remote, the name of the main worktree's directory
+//  3. without git, the name of the nearest directory, at dir or above, that contains a directory .oxbow, which is the
+//     home of a memory
+//  4. the name of the directory dir
 //
 // The owner in the URL is left out, because a project's forks belong together and people use the short name. To
 // distinguish two projects with the same name, label one project with a different name by hand.

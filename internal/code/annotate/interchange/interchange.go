@@ -72,8 +72,9 @@ func buildImportedRecords(
 	return out, nil
 }
 
-// readFileVersions returns the file of each range at the range's commit, or the current file for a range without a
-// commit. Lines is nil if the file does not exist.
+// readFileVersions returns the file version to which each range refers, in the same order. This is the file at the
+// commit of the range, or the file in the working tree if the range names no commit. The field Lines is nil if the file
+// cannot be annotated or does not exist, or if there is no git repository for a range with a commit.
 func readFileVersions(
 	ctx context.Context,
 	b *annotate.Store,
