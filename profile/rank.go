@@ -37,7 +37,7 @@ type rankTraits struct {
 	labelConfidence float64
 }
 
-// A entryRankClass is the first criterion by which entries are ranked. Entries with a lower value rank higher.
+// An entryRankClass is the first criterion by which entries are ranked. Entries with a lower value rank higher.
 type entryRankClass uint8
 
 const (

@@ -117,7 +117,8 @@ func describeBadTerm(word string) string {
 	return reason + `; a value with spaces has quotes, and a shell needs more around them: 'name:"exact name"'`
 }
 
-// addToFilter adds the term to a filter.
+// addToFilter adds the condition of the term to the filter f. A date is relative to the time now. If the value of the
+// term is not allowed for its key, addToFilter returns an error.
 func (t term) addToFilter(f *oxbow.Filter, now time.Time) error {
 	values, err := splitValues(t.key, t.value)
 	if err != nil {

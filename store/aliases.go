@@ -119,8 +119,8 @@ func chooseAliasHolders(word string, claims []*AliasHolder, nameOwner *AliasHold
 	return []*AliasHolder{slices.MinFunc(claims, compareAge)}
 }
 
-// compareAge orders entries by their creation time, then by name. The older entry keeps an alias that both entries
-// want.
+// compareAge orders entries by their creation time, then by name. A zero creation time means the time of the change, so
+// it comes last. The older entry keeps an alias that both entries want.
 func compareAge(a, b *AliasHolder) int {
 	if a.Created.IsZero() != b.Created.IsZero() {
 		if a.Created.IsZero() {

@@ -406,8 +406,8 @@ func splitChangesToRevert(ctx context.Context, h Historian, cs []Change, maxByte
 	return parts, nil
 }
 
-// estimateRevertBytes returns an estimate in bytes. The change that reverts c should not be larger than the estimate,
-// and neither should the change that undoes the revert.
+// estimateRevertBytes estimates the size, in bytes, of the change that reverts c. If a later change that undoes the
+// revert would be larger, the estimate is the size of that change.
 func estimateRevertBytes(ctx context.Context, h Historian, c *Change) (size int, err error) {
 	old, err := replacedVersionSizes(ctx, h, c)
 	if err != nil {

@@ -179,11 +179,11 @@ func (wt *wrapperTest) checkHasNoSecret(location string, value any) {
 	}
 }
 
-// checkOfferedCapabilities checks the capabilities that the wrapper offers, which are those in wt.capabilities. It
-// fails the test if the wrapper offers a capability in needsBase, but the wrapped store lacks this capability. It also
-// fails the test if the wrapper has the methods of an interface but does not offer the interface. This happens for
-// example if the type of the wrapper embeds a store. The second check is omitted if the wrapper is a Memory or the
-// wrapped store lacks a capability.
+// checkOfferedCapabilities checks which optional interfaces the wrapper offers in wt.capabilities. The argument base
+// contains the optional interfaces of the wrapped store. The test fails in two cases:
+//   - The wrapper offers an interface in the list needsBase, but base does not contain this interface.
+//   - The wrapper has the methods of an interface but does not offer the interface, for example because the wrapper's
+//     type embeds a store. This is not checked if the wrapper is a Memory, or if base lacks any interface.
 func (wt *wrapperTest) checkOfferedCapabilities(base oxbow.Capabilities) {
 	wt.t.Helper()
 	notOffered, below := missingFields(wt.capabilities), missingFields(base)

@@ -119,8 +119,8 @@ func (k *chunkTermCache) chunkTermSignature(c string) (wordCount int, signature 
 	return wordCount, signature
 }
 
-// FindOccurrences calls fn for each occurrence of a wanted term in the text. The second argument of fn is the number of
-// words up to the end of the occurrence. FindOccurrences returns the number of words in the text.
+// FindOccurrences calls fn for each occurrence of one of the finder's terms in the text. The second argument of fn is
+// the number of words up to the end of the occurrence. FindOccurrences returns the number of words in the text.
 func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (words int) {
 	k := borrowChunkTermCache()
 	defer spareChunkTermCaches.Put(k)
@@ -185,7 +185,7 @@ func (f *TermFinder) FindInText(ctx context.Context, s string, fn func(term stri
 	return f.FindOccurrences(Tokenize(ctx, s), fn)
 }
 
-// FindTerms returns the wanted terms that occur in a text.
+// FindTerms returns those of the finder's terms that occur in a text.
 func (f *TermFinder) FindTerms(s string) map[string]bool {
 	found := map[string]bool{}
 	f.FindInText(context.Background(), s, func(term string, _ int) { found[term] = true })

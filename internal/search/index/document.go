@@ -10,7 +10,8 @@ import (
 )
 
 // FrequencyPerOccurrence is the frequency of a term that occurs once in plain text, and the length that each word adds
-// to Len. Frequencies and lengths are in sixteenths, so that the words of a field can count more or less than others.
+// to [Document.WeightedLength]. Frequencies and lengths are in sixteenths, so that the words of a field can count more
+// or less than others.
 const FrequencyPerOccurrence = 16
 
 // A Term is a word in a document, with its frequency.

@@ -16,8 +16,8 @@ type EarlierState struct {
 
 	// Documents yields the documents of the earlier state that differ from the present state or are missing there. Each
 	// document is used only until the next document is requested. A document may lack some of its terms, but its field
-	// Len must count all terms. If documents lack terms, the searcher must be asked only for the terms that the
-	// documents contain.
+	// WeightedLength must count all terms. If documents lack terms, the searcher must be asked only for the terms that
+	// the documents contain.
 	Documents iter.Seq[*Document]
 
 	// HasPartialDocuments is set if Documents may lack terms. A document without terms then counts like others.

@@ -47,7 +47,7 @@ const postingListPaddingBytes = 8
 var postingListReaderPool = sync.Pool{New: func() any { return new(postingListReader) }}
 
 // openPostingList returns a reader for the posting list of a term. The list is at the start of b. The caller must call
-// release.
+// the reader's method returnToPool, even if openPostingList returns an error.
 func (img *snapshotTerms) openPostingList(t *snapshotTerm, b []byte) (*postingListReader, error) {
 	r := postingListReaderPool.Get().(*postingListReader)
 	r.snapshot = img

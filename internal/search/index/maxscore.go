@@ -111,7 +111,8 @@ func (b *maxScoreSearch) isOverBudget() bool {
 // scoreQueryTerms adds the scores of the query's terms to the documents, beginning with the strongest term. It stops if
 // the remaining terms together cannot raise the score of a document to the threshold, which is the lowest score among
 // the best documents so far. It also stops if it has estimated the scores of too many documents that the query does not
-// accept, or if it has looked up terms in too many documents. The search must then be made in another way.
+// accept, or if it has looked up terms in too many documents. In these two cases isOverBudget returns true, and the
+// caller must search again with another method.
 func (b *maxScoreSearch) scoreQueryTerms() {
 	for place, i := range b.cursorIndexesByGain {
 		c := &b.cursors[i]
@@ -178,9 +179,10 @@ const (
 	gatherLowBitsFactor = 0x0102040810204080
 )
 
-// scoreColumns estimates the scores of documents that contain c's term. It first reads the postings with an impact from
-// minImpact to impactLimit-1. During the loop, the score that a document needs to become a hit rises. If
-// minUsefulScoreImpact then returns a higher value than minImpact, postings with a lower impact are skipped.
+// scoreColumns estimates the scores of documents that contain c's term. It uses only postings with an impact from
+// minImpact to impactLimit-1. As better documents are found, the score that a document needs to become a hit rises.
+// scoreColumns then raises minImpact to the result of minUsefulScoreImpact, and so skips more postings. The argument
+// orderIndex is the index of the term in cursorIndexesByGain.
 func (b *maxScoreSearch) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLimit int) {
 	w := c.columns
 	upper, end := uint32(0), w.findUpperBitsRangeEnd(0)
@@ -505,7 +507,8 @@ func (c *queryCursor) addExactTermScores(docs []likelyHit) {
 }
 
 // hasFewCandidates reports whether so few documents meet the query's conditions that it is faster to look up the terms
-// in each of these documents. Otherwise it is faster to process all postings of the terms.
+// in each of these documents. Otherwise it is faster to process all postings of the terms. The argument postings is the
+// number of these postings.
 func (b *maxScoreSearch) hasFewCandidates(postings int) bool {
 	w := &b.filter
 	return !w.acceptsAll && w.matchingDocumentCount*fewMatchesDivisor <= len(b.view.docLengths) &&

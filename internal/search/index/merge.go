@@ -51,10 +51,10 @@ func largeViewsToMerge(views, viewsBeingMerged []segmentView) []segmentView {
 	return viewsToMerge(views, viewsBeingMerged, func(class int) bool { return class >= minLargeSizeClass })
 }
 
-// viewsToMerge returns the segments that should be merged next. The result is usually a group of segments of the same
-// size class, and nil if no merge is useful. The function isWantedSizeClass reports whether a class may be merged. The
-// exception is a segment with many deleted documents. In this case, viewsToMerge returns the segment together with all
-// segments of any class that do not have more documents. Segments that are already being merged are ignored.
+// viewsToMerge returns the segments that should be merged next, or nil if no merge is useful. Only segments whose size
+// class isWantedSizeClass accepts cause a merge. Usually the result is a group of segments of the same class. But if
+// one of these segments has many deleted documents, the result is this segment with all segments, of any class, that
+// have no more documents. Segments that are already being merged and memtables that are not full are ignored.
 func viewsToMerge(views, viewsBeingMerged []segmentView, isWantedSizeClass func(class int) bool) []segmentView {
 	var byClass [24][]segmentView
 	for _, v := range views {

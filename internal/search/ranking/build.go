@@ -121,8 +121,9 @@ func (a *analyzedDocuments) yieldDocuments(useDocument func(d *index.Document)) 
 	}
 }
 
-// groupIntoBatches groups the items into batches, and calls fn for each batch with its number, counting
-// from 0.
+// groupIntoBatches groups the items into batches, and calls fn for each batch with its number, counting from 0. The
+// last batch may be empty. Batches from freeBatches are reused if there are any. If items yields an error,
+// groupIntoBatches returns it without a call of fn for the unfinished batch.
 func groupIntoBatches(
 	items iter.Seq2[Item, error],
 	freeBatches <-chan *itemBatch,

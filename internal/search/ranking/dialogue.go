@@ -148,7 +148,7 @@ type hitCandidate struct {
 	maxTermScore float64 // largest of termScores
 	scoreBound   float64 // score that the entry cannot exceed after all adjustments (not set for neighbours)
 	item         Item    // the entry itself (nil until it is read)
-	// turn that the entry contains (nil until it is read, noTurn if the query's conditions exclude the entry)
+	// turn that the entry contains (nil until it is read, nonDialogueTurn if the query's conditions exclude the entry)
 	turn *dialogueTurn
 }
 

@@ -63,8 +63,8 @@ type Plan struct {
 	OnlyStopWords bool // all words of the query are stop words, so the search uses the stop words
 	WordClauses   []WordClause
 
-	// indexQuery is the query for the index, without a limit. Its MatchesDocument checks the conditions that the index
-	// cannot evaluate.
+	// indexQuery is the query for the index, without a limit. Its function AcceptDocument checks the conditions that
+	// the index cannot evaluate.
 	indexQuery index.Query
 
 	isForSeedRanking     bool // the query is for the simple ranking Seed

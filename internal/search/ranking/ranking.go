@@ -68,8 +68,8 @@ type dialogueTurn struct {
 	timeMentionState   atomic.Int32
 }
 
-// These are the values of turn.timeMentionState, which tells whether the turn mentions a time. It is computed only on
-// demand, because this is slow and few queries ask for a time.
+// These are the values of dialogueTurn.timeMentionState, which tells whether the turn mentions a time. It is computed
+// only on demand, because this is slow and few queries ask for a time.
 const (
 	timeUnknown = iota
 	timeMentioned

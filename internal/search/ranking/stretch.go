@@ -23,7 +23,7 @@ const (
 var passageFields = []string{"body", "user"}
 
 // spokenTokens returns the words in the fields of an item that contain what people said. They are cached in the item's
-// memo.
+// [ItemTextCache].
 func (v *View) spokenTokens(it Item) []*analysis.Tokens {
 	kept := &it.TextCache().cachedTokens
 	if ts := kept.Load(); ts != nil {
@@ -74,8 +74,9 @@ func passageTermScore(termWeight, termFrequency float64) float64 {
 	return termWeight * termFrequency / (termFrequency + bm25K1)
 }
 
-// scoreBestPassage finds the 40 consecutive words that match the query best. It returns, for each query term, the
-// term's weighted score in these words. It returns nil if no term occurs. The result is valid until the next call.
+// scoreBestPassage finds the passageWordCount consecutive words that match the query best. It returns, for each query
+// term, the term's weighted score in these words. It returns nil if no term occurs. The result is valid until the next
+// call.
 func (s *passageFinder) scoreBestPassage(texts []*analysis.Tokens, termWeights []float64) []float64 {
 	s.termOccurrences = s.termOccurrences[:0]
 	from := 0

@@ -119,7 +119,8 @@ func (v *View) itemFields(it Item) []analysis.Field {
 	return appendFields(nil, &v.textBuffer)
 }
 
-// compareNewestFirst compares two hits by the time of their versions. The newer hit comes first.
+// compareNewestFirst compares two hits by the time of their versions. The newer hit comes first. If one of the items
+// cannot be read, the result is 0.
 func (v *View) compareNewestFirst(a, b index.Hit) int {
 	ia, ib := v.hitItem(&a), v.hitItem(&b)
 	if ia == nil || ib == nil {
@@ -131,7 +132,7 @@ func (v *View) compareNewestFirst(a, b index.Hit) int {
 	return v.textBuffer.Updated.Compare(updated)
 }
 
-// itemName returns the name of an item.
+// itemName returns the name of an item, or "" if the item cannot be read.
 func (v *View) itemName(id uint64) string {
 	it := v.findItem(id)
 	if it == nil {

@@ -32,8 +32,8 @@ type Passage struct {
 	// is short if it has fewer than three words. In scripts without spaces between words, such as Chinese, a text is
 	// short if it has fewer than six characters.
 	Heading string
-	// KeepPriority decides which of two equal texts is kept: the text with the greater weight or, if the weights are
-	// equal, the first text.
+	// KeepPriority decides which of several equal texts is kept: the text with the highest priority or, if several
+	// texts have this priority, the first of them.
 	KeepPriority int
 }
 
