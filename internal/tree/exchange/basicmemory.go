@@ -41,7 +41,8 @@ func readBasicMemoryNote(r *bufio.Reader, sourceName string, o *ReadOptions) ite
 	}
 }
 
-// isBasicMemoryNote reports whether a file begins like a note that basic-memory has written.
+// isBasicMemoryNote reports whether a file with these first bytes is a note that basic-memory has written. The front
+// matter of such a note has the keys title, type and permalink, with one value each.
 func isBasicMemoryNote(fileStart []byte) bool {
 	if !mayHavePermalink(fileStart) {
 		return false

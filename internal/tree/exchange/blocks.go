@@ -118,7 +118,8 @@ func (s *blockScanner) isInCodeOrComment(text string, isIndented bool) bool {
 	return false
 }
 
-// continueBlock processes a line outside code blocks that is not a heading.
+// continueBlock records in s whether the line text begins, continues or ends a block, such as a paragraph or a comment.
+// The line must be outside of code blocks and comments, and must not be a heading.
 func (s *blockScanner) continueBlock(text string, offset, lineNumber int) {
 	switch {
 	case strings.HasPrefix(text, "<!--"):

@@ -84,7 +84,8 @@ func readChat(r io.Reader, sourceName string, o *ReadOptions) iter.Seq2[Item, er
 	}
 }
 
-// setContentFromTurns sets the item's content to the text of the turns.
+// setContentFromTurns sets the item's content to the text of the turns. It adds a message to it.LossMessages if parts
+// of the turns are not in this text, or if the turns cannot be read.
 func (it *Item) setContentFromTurns(turns []json.RawMessage) {
 	raw, err := json.Marshal(turns)
 	if err == nil {
@@ -97,7 +98,9 @@ func (it *Item) setContentFromTurns(turns []json.RawMessage) {
 	}
 }
 
-// parseSession sets the item to the session in a line of a chat log.
+// parseSession fills the item with the session that the fields of a line in a chat log describe. If the line contains
+// no date, it uses the session's date in o.SessionDates. It returns an error if the session has no ID or no turns, or
+// if a field is invalid.
 func (it *Item) parseSession(fields jsonObject, o *ReadOptions) (err error) {
 	e := &it.Entry
 	e.Kind = oxbow.Archive
@@ -141,8 +144,8 @@ func (it *Item) parseSession(fields jsonObject, o *ReadOptions) (err error) {
 	return nil
 }
 
-// readEitherField returns the value of the field firstName or secondName. If the object has both, their values must be
-// equal.
+// readEitherField returns the value of the field firstName or secondName, or "" if the object has neither. If it has
+// both, their values must be equal. The function get returns the value of a field.
 func readEitherField(
 	o jsonObject,
 	firstName, secondName string,

@@ -219,7 +219,8 @@ func withTimeOfDay(day time.Time, timeParts []string, loc *time.Location) (time.
 	return time.Date(day.Year(), day.Month(), day.Day(), hour, minute, second, nano, loc), true
 }
 
-// parseTimeZone returns the time zone that a text matched by timeZoneExpr names, or loc for "".
+// parseTimeZone returns the time zone that the text s names, or loc if s is "". The text must have been matched by
+// timeZoneExpr. The second result is false if the difference from UTC is invalid, such as +25:00.
 func parseTimeZone(s string, loc *time.Location) (*time.Location, bool) {
 	if s == "" {
 		return loc, true

@@ -158,8 +158,9 @@ func (d *documentReader) readObject() {
 }
 
 // readField reads the value of the member with the given name and adds the member to the object o. If the value is a
-// table, readField does not add it, but yields each of its rows as a record. It returns an error if the object has too
-// many fields, already has a field with this name, or if the value is not valid JSON.
+// list of objects and its name is in d.listNames.tableListNames, readField instead yields each element of the list as a
+// record. It returns an error if the object has too many fields, if it already has a field with this name, or if the
+// value contains text that checkJSONText refuses.
 func (d *documentReader) readField(o *locatedJSONObject, name string) error {
 	raw, line := d.readValue()
 	switch {
@@ -188,7 +189,8 @@ func isTable(raw json.RawMessage) bool {
 	return false
 }
 
-// yieldTableRows yields the records in a list that was read as a whole.
+// yieldTableRows yields each element of the list raw as a record. The argument line is the line on which the list
+// begins. It becomes the position of each record.
 func (d *documentReader) yieldTableRows(listName string, raw json.RawMessage, line int) {
 	num := 0
 	for row := range rawjson.EachElement(raw) {

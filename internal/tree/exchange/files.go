@@ -248,7 +248,9 @@ func (w *fileWalker) recordBookContentsPath(dir string) {
 // maxHiddenDirDepth is the maximum depth to which a hidden directory is searched for files that could be imported.
 const maxHiddenDirDepth = 4
 
-// hasImportableFile reports whether the directory, or a directory below it, contains a file that could be imported.
+// hasImportableFile reports whether the directory dir, or a directory below it, contains a file that could be imported.
+// It does not search directories whose path has more than maxHiddenDirDepth slashes. The argument depth is the number
+// of directories above dir.
 func (w *fileWalker) hasImportableFile(dir string, depth int) bool {
 	list, err := w.fsys.ReadDir(dir)
 	if err != nil || depth > maxDirDepth {

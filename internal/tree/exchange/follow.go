@@ -86,7 +86,9 @@ func ReplaceContent(fileText string, it Item, content string) (string, error) {
 	return strings.Replace(fileText, was, trimLineBreaks(body), 1), nil
 }
 
-// SetFrontMatterTitle returns the text of a Markdown file with this title in its front matter.
+// SetFrontMatterTitle returns the text of a Markdown file with the key title added at the beginning of its front
+// matter. If the file has no front matter, SetFrontMatterTitle adds one. It does not remove a title that the front
+// matter already contains.
 func SetFrontMatterTitle(fileText, title string) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	addTextKey(top, "title", title)

@@ -58,7 +58,9 @@ func formatByName(name string, head []byte) Format {
 	return ""
 }
 
-// detectTextFormat returns the format of a text.
+// detectTextFormat determines the format of a file from the beginning of its text, and from the extension of its name.
+// It returns an error if the file is empty or not a text, or if it has a known format that cannot be imported in this
+// way, such as a database of SQLite.
 func detectTextFormat(name string, firstBytes []byte) (Format, error) {
 	text := bytes.TrimSpace(bytes.TrimPrefix(firstBytes, []byte("\uFEFF")))
 	first, _, _ := bytes.Cut(text, []byte("\n"))

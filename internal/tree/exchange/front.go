@@ -377,7 +377,8 @@ func isList(lines []string) bool {
 	return len(lines) > 0
 }
 
-// invalidYAMLItemNode returns a node for a list item that is not valid YAML.
+// invalidYAMLItemNode returns a node for an item of a list that is not valid YAML as a whole. If the item itself is
+// valid, the node has the value that YAML reads. Otherwise it contains the item's text.
 func invalidYAMLItemNode(item string) *yaml.Node {
 	item, comment := cutComment(strings.TrimSpace(item))
 	node := textNode(item)

@@ -83,8 +83,9 @@ func (h *noteHeader) addSecondFrontMatter(keys []frontMatterKey) {
 	h.unknownKeyLabels = append(h.unknownKeyLabels, second.unknownKeyLabels...)
 }
 
-// applyFrontMatterKey sets the field of a key. A value that is not valid for the field is kept as a label or a
-// paragraph, with a warning.
+// applyFrontMatterKey sets the entry's field that corresponds to the front matter key k (see headerFields). If no field
+// corresponds to the key, its values become labels. Comments, and values that are not valid for the field, are kept as
+// paragraphs. Invalid values also cause a warning.
 func (h *noteHeader) applyFrontMatterKey(k frontMatterKey) {
 	if twin, ok := usualKeyBySpelling[k.normalizedKey]; ok {
 		k.normalizedKey = twin
@@ -315,8 +316,9 @@ func (h *noteHeader) setKind(k frontMatterKey) {
 	h.entry.Kind = kind
 }
 
-// setType sets the kind of the entry to the value of a key. If the value is not a kind, because many programs have
-// types of their own, it becomes a label. It also becomes a label if a key named kind came before.
+// setType sets the kind of the entry to the value of the front matter key "type". Many programs use this key for types
+// of their own. Therefore a value that is not a kind becomes a label. The value also becomes a label if the front
+// matter has the key "kind" before.
 func (h *noteHeader) setType(k frontMatterKey) {
 	if kind, err := oxbow.ParseKind(k.value()); err == nil && !h.seenKeys["kind"] {
 		h.entry.Kind = kind

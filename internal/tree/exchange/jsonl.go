@@ -144,6 +144,7 @@ func parseEntry(o jsonObject) (e oxbow.Entry, err error) {
 }
 
 // timeValue returns the value of a field that contains a date, or the zero time if the object does not have the field.
+// loc is the time zone of a date that names no time zone (nil means UTC).
 func (o jsonObject) timeValue(key string, loc *time.Location) (time.Time, error) {
 	s, err := o.textValue(key)
 	if err != nil || s == "" {

@@ -147,7 +147,8 @@ func parseLine(b []byte) (jsonObject, error) {
 	return parseObject(b)
 }
 
-// parseObject parses a JSON object that is known to be valid JSON.
+// parseObject parses a JSON value that is known to be valid JSON. It returns an error if the value is not an object, if
+// the object has more than maxObjectFields fields, or if a field is repeated. The result refers to the memory of b.
 func parseObject(b []byte) (jsonObject, error) {
 	if b[0] != '{' {
 		return nil, errors.New("is not a JSON object")
@@ -258,7 +259,8 @@ func (o jsonObject) textValue(key string) (string, error) {
 	return decodeText(key, raw)
 }
 
-// listValue returns a field's value that is a list of strings. A single string counts as a list.
+// listValue returns the strings in the field with the given key, which must contain a list of strings. A single string
+// counts as a list with one element. If the object has no such field, the result is nil.
 func (o jsonObject) listValue(key string) ([]string, error) {
 	raw, ok := o.rawValue(key)
 	if !ok {

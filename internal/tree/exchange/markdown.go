@@ -361,7 +361,8 @@ func nameForTextPiece(title, titleHeading string, p textPiece) string {
 	return name
 }
 
-// uniqueName returns the name. If the name was used before, it returns the name with a number.
+// uniqueName returns the name, or the name with a number if the name was used before, such as "NAME (2)". The map used
+// contains the names that earlier calls returned. uniqueName adds the result to it.
 func uniqueName(name string, used map[string]int) string {
 	if used[name] == 0 {
 		used[name] = 1

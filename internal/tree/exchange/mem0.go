@@ -58,7 +58,8 @@ func readMem0(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item,
 	return p.readRecords(objects, o)
 }
 
-// mem0Item converts a memory to an item. In a vector database's dump, the memory is in the payload of a point.
+// mem0Item converts a memory to an item. In a vector database's dump, the memory is in the payload of a point. The map
+// names contains the names of the categories and apps to which memories refer, by their IDs.
 func mem0Item(rec locatedJSONObject, names map[string]string, o *ReadOptions) (Item, error) {
 	if raw, ok := rec.fields.rawValue("payload"); ok && raw[0] == '{' {
 		inner, err := parseObject(raw)

@@ -321,8 +321,8 @@ func isConceptBundle(fsys vfs.FS, dir string) bool {
 	return isGenerated
 }
 
-// findSampleConceptFiles returns at most maxSampledFiles files that may be concepts, in a directory and its
-// subdirectories.
+// findSampleConceptFiles returns at most maxSampledFiles files that may be concepts. It searches the directory dir and
+// the directories directly below it, except hidden directories.
 func findSampleConceptFiles(fsys vfs.FS, dir string) (files []string) {
 	list, err := fsys.ReadDir(dir)
 	if err != nil {

@@ -62,7 +62,8 @@ func ExportOKF(ctx context.Context, s oxbow.Store, f oxbow.Filter, dir vfs.FS) (
 }
 
 // writeConcept writes an entry as a Markdown file with front matter, which is called a concept in the Open Knowledge
-// Format. usedPaths contains the paths of the files that were already written.
+// Format. The map usedPaths contains the paths of the files that were already written, in lower case. writeConcept
+// chooses another path and adds it to the map.
 func writeConcept(dir vfs.FS, e oxbow.Entry, usedPaths map[string]bool) (exportedConcept, error) {
 	c := exportedConcept{name: e.Name, created: e.Created, updated: e.Updated}
 	front, err := formatConceptFrontMatter(e, &c)

@@ -44,7 +44,7 @@ func readOpenClaw(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[I
 }
 
 // openClawRoots returns the workspaces in a directory. The directory may be a workspace itself, or the directory of
-// OpenClaw's settings.
+// OpenClaw's settings, which contains the workspaces. If there is no workspace, the result is the directory itself.
 func openClawRoots(fsys vfs.FS, dir string) []string {
 	list, err := fsys.ReadDir(dir)
 	if err != nil || isOpenClawDir(fileNames(list)) {

@@ -69,9 +69,8 @@ func isImportLabel(l oxbow.Label) bool {
 	return l.Key == originLabelKey || l.Key == importDigestLabelKey || l.Key == recordIDLabelKey
 }
 
-// withoutImportMetadata returns the items without the labels that record an item's origin. It also removes the alias
-// FileName and the labels in UnknownKeyLabels, because not every store can store them. Therefore items from different
-// stores can be compared.
+// withoutImportMetadata returns copies of the items for a store that cannot store all labels and aliases. It removes
+// the labels that record an item's origin, local labels, the labels in UnknownKeyLabels, and the alias FileName.
 func withoutImportMetadata(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
@@ -432,7 +431,7 @@ const (
 )
 
 // decideItemImport decides what to do with the imported item it. The argument old is the existing entry with the same
-// name. If nameSuffixNumber is above 0, the importer appended this number to the item's name because the original name
+// name. If nameSuffixNumber is above 1, the importer appended this number to the item's name because the original name
 // was taken. decideItemImport returns the decision, such as decisionReplaceEntry, and a reason for it, or "" if no
 // reason is needed.
 func (im *importer) decideItemImport(it Item, old oxbow.Entry, nameSuffixNumber int) (importDecision, string) {
