@@ -79,10 +79,12 @@ func (r *Reader) RecordAt(offset int64) (Record, error) {
 	}
 }
 
-// fillBuffer fills the buffer with at least minBytes bytes from an offset in the file.
+// fillBuffer fills the buffer with at least minBytes bytes from an offset in the file. It reads a large part of the
+// file only if the offset is a little after the offset of the previous call. If the offset is the same, the record at
+// this offset is longer than the bytes that were read, and the next record may be far away.
 func (r *Reader) fillBuffer(offset, minBytes int64) error {
 	size := int64(smallReadSize)
-	if next := r.bufOffset + int64(len(r.buf)); offset >= r.bufOffset && offset < next+firstReadSize {
+	if next := r.bufOffset + int64(len(r.buf)); offset > r.bufOffset && offset < next+firstReadSize {
 		size = readChunkBytes // Read a larger part, because the next reads will follow directly.
 	}
 	size = max(size, minBytes)

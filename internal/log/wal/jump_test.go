@@ -4,7 +4,9 @@
 package wal
 
 import (
+	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -110,5 +112,67 @@ func TestJumpToTheBase(t *testing.T) {
 	same(t, all(t, b), "3 three")
 	if open(t, vfs.NewMem()).JumpToRecord(0, 0, [32]byte{}, 0) == nil {
 		t.Error("a log without a file has a base")
+	}
+}
+
+// countingFile counts the bytes and the calls with which a file is read.
+type countingFile struct {
+	vfs.File
+	bytesRead int64
+	readCalls int
+}
+
+func (f *countingFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(p, off)
+	f.bytesRead += int64(n)
+	f.readCalls++
+	return n, err
+}
+
+// TestReaderReadsLittle tests that a Reader reads large parts of the file only if the records follow one another.
+func TestReaderReadsLittle(t *testing.T) {
+	fsys := vfs.NewMem()
+	a := open(t, fsys)
+	const count, bodySize = 800, 3 * smallReadSize
+	var bodies []string
+	for i := range count {
+		bodies = append(bodies, strings.Repeat(string(rune('a'+i%26)), bodySize))
+	}
+	add(t, a, bodies...)
+	var offsets []int64
+	b := open(t, fsys)
+	if err := b.Read(func(r *Record) error {
+		offsets = append(offsets, r.FileOffset)
+		return nil
+	}); err != nil || len(offsets) != count {
+		t.Fatal(err, len(offsets))
+	}
+	size := int64(len(image(t, fsys)))
+	for _, c := range []struct {
+		name         string
+		step         int // distance between two consecutive records that are read
+		maxBytesRead int64
+		maxReadCalls int
+	}{
+		// Each record is at least readChunkBytes away from the record before, so it is read alone: first its beginning,
+		// then all of it.
+		{"scattered records", 397, count * (bodySize + 2*smallReadSize), 2 * count},
+		{"consecutive records", 1, size + size/10, int(size/readChunkBytes) + 10},
+	} {
+		f := &countingFile{File: b.file}
+		b.file = f
+		reader := b.NewReader()
+		for i := range count {
+			n := i * c.step % count
+			r, err := reader.RecordAt(offsets[n])
+			if err != nil || !bytes.Equal(r.Body, []byte(bodies[n])) {
+				t.Fatalf("%s: record %d: %d bytes, %v", c.name, n, len(r.Body), err)
+			}
+		}
+		b.file = f.File
+		if f.bytesRead > c.maxBytesRead || f.readCalls > c.maxReadCalls {
+			t.Errorf("%s: %d bytes in %d calls, want at most %d bytes in %d calls",
+				c.name, f.bytesRead, f.readCalls, c.maxBytesRead, c.maxReadCalls)
+		}
 	}
 }
