@@ -104,6 +104,7 @@ type cipherKey struct {
 	key         []byte
 	blockCipher cipher.Block
 	aead        cipher.AEAD
+	headerKeyID uint64 // identifies the key in the header of a fingerprint file
 }
 
 func newCipherKey(key []byte) (*cipherKey, error) {
@@ -112,7 +113,12 @@ func newCipherKey(key []byte) (*cipherKey, error) {
 		return nil, err
 	}
 	seal, err := cipher.NewGCM(block)
-	return &cipherKey{key, block, seal}, err
+	if err != nil {
+		return nil, err
+	}
+	k := &cipherKey{key: key, blockCipher: block, aead: seal}
+	k.headerKeyID = k.shortHMAC([]byte("prints"))
+	return k, nil
 }
 
 // encryptWordRunHash encrypts a word run's hash with the home's key. The result is the print that is stored instead of
@@ -144,7 +150,7 @@ func (k *cipherKey) shortHMAC(parts ...[]byte) uint64 {
 func (k *cipherKey) makeHeader(size int64) []byte {
 	b := make([]byte, headerSize)
 	copy(b, headerMagic)
-	byteOrder.PutUint64(b[8:], k.shortHMAC([]byte("prints")))
+	byteOrder.PutUint64(b[8:], k.headerKeyID)
 	byteOrder.PutUint64(b[16:], uint64(size))
 	byteOrder.PutUint32(b[28:], crc32.Checksum(b[:28], castagnoli))
 	return b
@@ -160,7 +166,7 @@ func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 		return 0, errDamaged
 	}
 	size = int64(byteOrder.Uint64(b[16:]))
-	if byteOrder.Uint64(b[8:]) != k.shortHMAC([]byte("prints")) || size < headerSize {
+	if byteOrder.Uint64(b[8:]) != k.headerKeyID || size < headerSize {
 		return 0, errDamaged
 	}
 	return size, nil
@@ -205,36 +211,60 @@ func (h *blockHeader) blockSize() int {
 	return blockHeaderSize + h.encryptedLabelsSize + h.fingerprintsSize
 }
 
-// appendBlock encodes the labels and fingerprints of one text as a block, and appends the block to b. It also returns
-// the identifier of the block.
-func (k *cipherKey) appendBlock(
-	b []byte,
+// unencodedBlock is a block that has an identifier, but was not encoded and encrypted yet.
+type unencodedBlock struct {
+	blockKind        BlockKind
+	id               uint64
+	labelBytes       []byte // each label follows its length
+	fingerprintBytes []byte
+}
+
+// newUnencodedBlock returns a block with the labels and fingerprints of one text. The fingerprints must be sorted.
+func (k *cipherKey) newUnencodedBlock(
 	blockKind BlockKind,
-	addedTime time.Time,
 	labels []string,
 	fingerprints []textFingerprint,
-) (_ []byte, id uint64) {
-	var plain, body []byte
+) unencodedBlock {
+	block := unencodedBlock{
+		blockKind:        blockKind,
+		fingerprintBytes: make([]byte, 0, bytesPerFingerprint*len(fingerprints)),
+	}
 	for _, l := range labels {
-		plain = append(binary.AppendUvarint(plain, uint64(len(l))), l...)
+		block.labelBytes = append(binary.AppendUvarint(block.labelBytes, uint64(len(l))), l...)
 	}
 	for _, p := range fingerprints {
-		body = append(body, byte(p), byte(p>>8), byte(p>>16), byte(p>>24), byte(p>>32), byte(p>>40))
+		block.fingerprintBytes = append(
+			block.fingerprintBytes,
+			byte(p), byte(p>>8), byte(p>>16), byte(p>>24), byte(p>>32), byte(p>>40),
+		)
 	}
-	id = k.shortHMAC(byteOrder.AppendUint32(nil, uint32(blockKind)), plain, []byte{0}, body)
+	block.id = k.shortHMAC(
+		byteOrder.AppendUint32(nil, uint32(blockKind)),
+		block.labelBytes,
+		[]byte{0},
+		block.fingerprintBytes,
+	)
+	return block
+}
+
+// appendBlock encodes a block and appends it to b. The argument addedTime is stored in the block.
+func (k *cipherKey) appendBlock(b []byte, block unencodedBlock, addedTime time.Time) []byte {
 	raw := make([]byte, blockHeaderSize)
 	copy(raw, blockMagic)
-	byteOrder.PutUint32(raw[20:], uint32(blockKind))
+	byteOrder.PutUint32(raw[20:], uint32(block.blockKind))
 	byteOrder.PutUint64(raw[24:], uint64(addedTime.Unix()))
-	byteOrder.PutUint64(raw[32:], id)
+	byteOrder.PutUint64(raw[32:], block.id)
 	nonce := make([]byte, nonceSize)
 	_, _ = rand.Read(nonce) // never fails
-	sealed := k.aead.Seal(nonce, nonce, plain, raw[20:])
+	sealed := k.aead.Seal(nonce, nonce, block.labelBytes, raw[20:])
 	byteOrder.PutUint32(raw[12:], uint32(len(sealed)))
-	byteOrder.PutUint32(raw[16:], uint32(len(body)))
-	byteOrder.PutUint32(raw[8:], crc32.Update(crc32.Checksum(sealed, castagnoli), castagnoli, body))
+	byteOrder.PutUint32(raw[16:], uint32(len(block.fingerprintBytes)))
+	byteOrder.PutUint32(
+		raw[8:],
+		crc32.Update(crc32.Checksum(sealed, castagnoli), castagnoli, block.fingerprintBytes),
+	)
 	byteOrder.PutUint32(raw[4:], crc32.Checksum(raw[8:], castagnoli))
-	return append(append(append(b, raw...), sealed...), body...), id
+	return append(append(append(b, raw...), sealed...), block.fingerprintBytes...)
 }
 
 // openLabels decrypts the labels that are stored with the fingerprints of a text. It fails if the stored data were

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 )
 
 // maxCachedFileBytes limits the memory for the cached content of all files together. If it is exceeded, the content of
@@ -28,11 +28,13 @@ type fileVersion struct{ info fs.FileInfo }
 // isSame reports whether the file is unchanged.
 func (v fileVersion) isSame(info fs.FileInfo) bool {
 	return v.info != nil && v.info.Size() == info.Size() && v.info.ModTime().Equal(info.ModTime()) &&
-		os.SameFile(v.info, info)
+		sysinfo.LastChangeTime(v.info).Equal(sysinfo.LastChangeTime(info)) && os.SameFile(v.info, info)
 }
 
 // fileCache contains the cached content of a home's fingerprint files.
 type fileCache struct {
+	checkedFiles checkedFiles // guarded by a lock of its own
+
 	mu sync.Mutex // guards the following fields
 
 	version     fileVersion // of the file with fingerprints when it was last looked up, or extended by this process
@@ -125,24 +127,35 @@ func (c *fileCache) updateSize() {
 
 // appendBlocks calls writeBlocks, which appends blocks to the file with fingerprints, and adds the blocks to the index.
 // Other goroutines use the index only before or after this. If the file was not the cached one before, appendBlocks
-// only calls writeBlocks.
-func (c *fileCache) appendBlocks(key *cipherKey, file vfs.File, blocks []byte, writeBlocks func() error) error {
+// only calls writeBlocks. It returns the file's description after the write, or nil if the file may contain bytes after
+// the blocks.
+func (c *fileCache) appendBlocks(
+	key *cipherKey,
+	file *fileForAppending,
+	blocks []byte,
+	writeBlocks func() error,
+) (infoAfter fs.FileInfo, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.updateSize()
-	before, err := file.Stat()
-	isCached := err == nil && c.version.isSame(before)
-	if err := writeBlocks(); err != nil || !isCached {
-		return err
+	isCached := c.version.isSame(file.info)
+	if err := writeBlocks(); err != nil {
+		return nil, err
 	}
 	after, err := file.Stat()
 	if err != nil {
 		c.index = nil
-		return nil // The blocks were written. The next lookup reads the file again.
+		return nil, nil // The blocks were written. The next lookup reads the file again.
+	}
+	if after.Size() == file.validSize+int64(len(blocks)) {
+		infoAfter = after
+	}
+	if !isCached {
+		return infoAfter, nil
 	}
 	c.version = fileVersion{after}
 	if c.index == nil {
-		return nil
+		return infoAfter, nil
 	}
 	for len(blocks) > 0 {
 		h, err := readBlockHeader(blocks)
@@ -153,9 +166,9 @@ func (c *fileCache) appendBlocks(key *cipherKey, file vfs.File, blocks []byte, w
 		if err != nil { // The index would be slow. The blocks can be read, because this process has encoded them.
 			c.index = nil
 			c.cannotBeIndexed = true
-			return nil
+			return infoAfter, nil
 		}
 		blocks = blocks[h.blockSize():]
 	}
-	return nil
+	return infoAfter, nil
 }

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // withoutCaches calls fn as a process that has cached no fingerprints.
@@ -23,6 +25,13 @@ func withoutCaches(fn func()) {
 	all.byDir, all.recent = nil, nil
 	fn()
 	all.byDir, all.recent = byDir, recent
+}
+
+// trustNewFiles makes this process remember the content of a file even if the file has just been changed.
+func trustNewFiles(t *testing.T) {
+	old := minCheckedFileAge
+	minCheckedFileAge = 0
+	t.Cleanup(func() { minCheckedFileAge = old })
 }
 
 func hasIndex(f Store) bool {
@@ -35,6 +44,7 @@ func hasIndex(f Store) bool {
 // TestIndexLikeScan makes random changes and compares random texts with the stored fingerprints, once with the index
 // and once by a scan.
 func TestIndexLikeScan(t *testing.T) {
+	trustNewFiles(t)
 	const seed = 3
 	rng := rand.New(rand.NewPCG(seed, 0))
 	f, now := newFile(t)
@@ -267,5 +277,97 @@ func TestManyOrigins(t *testing.T) {
 	withoutCaches(func() { want = f.FindRepeats([]string{page}, nil) })
 	if !got[0].IsRepeat() || !slices.Equal(got[0].ForeignTextLabels, want[0].ForeignTextLabels) {
 		t.Errorf("labels are %q, want %q", got[0].ForeignTextLabels, want[0].ForeignTextLabels)
+	}
+}
+
+// TestRecentTextsNeedNoLock checks that texts whose fingerprints the file certainly contains are added without the lock
+// of the directory, and that they are written again after a change of each file by another process.
+func TestRecentTextsNeedNoLock(t *testing.T) {
+	trustNewFiles(t)
+	f, _ := newFile(t)
+	read := TextReadByTool{ForeignTextBlock, page, []string{"page"}}
+	add := func() error {
+		_, err := f.AddAll(read)
+		return err
+	}
+	isStored := func() bool {
+		found := false
+		withoutCaches(func() { found = f.FindRepeats([]string{page}, nil)[0].IsRepeat() })
+		return found
+	}
+	removeFile := func(name string) {
+		if err := os.Remove(filepath.Join(f.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	addWhileLocked := func() (err error) {
+		dir, err := vfs.Dir(f.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dir.Close()
+		lock, err := dir.OpenLock(lockFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lock.Close()
+		if ok, err := lock.TryLock(); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		return add()
+	}
+	for range 3 {
+		if err := add(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := addWhileLocked(); err != nil {
+		t.Errorf("adding a text that the file contains already, while another process has the lock: %v", err)
+	}
+	for _, name := range []string{fingerprintsFile, fingerprintKeyFile} {
+		f.FindRepeats([]string{page}, nil)
+		removeFile(name)
+		if err := add(); err != nil || !isStored() {
+			t.Errorf("after %s was removed: error %v, text stored %t", name, err, isStored())
+		}
+		// Other fingerprints were lost. Remove the record of this, so that only stored fingerprints count as repeats.
+		if err := os.RemoveAll(filepath.Join(f.Dir, fingerprintLossFile)); err != nil {
+			t.Fatal(err)
+		}
+		if !isStored() {
+			t.Errorf("after %s was removed, the text was not added again", name)
+		}
+	}
+	// Another process replaces the whole directory.
+	if err := os.RemoveAll(f.Dir); err != nil {
+		t.Fatal(err)
+	}
+	withoutCaches(func() { mustAdd(t, f, ForeignTextBlock, "another text in the new directory of the home", "other") })
+	if err := add(); err != nil || !isStored() {
+		t.Errorf("after the directory was replaced: error %v, text stored %t", err, isStored())
+	}
+}
+
+// TestLookupAfterChangeByOtherProcess checks that each lookup sees the text that another process has added just before,
+// although this process has an index and knows the key.
+func TestLookupAfterChangeByOtherProcess(t *testing.T) {
+	trustNewFiles(t)
+	f, _ := newFile(t)
+	mustAdd(t, f, ForeignTextBlock, page, "page")
+	for i := range 20 {
+		for range 2 * lookupsBeforeIndexing {
+			f.FindRepeats([]string{page}, nil)
+		}
+		if !hasIndex(f) {
+			t.Fatal("the lookups use no index")
+		}
+		text := words(1000*i, 20)
+		if got := labelsOf(f, text, ""); got != "|" {
+			t.Fatalf("before it was added, the text repeats %q", got)
+		}
+		withoutCaches(func() { mustAdd(t, f, ForeignTextBlock, text, "other") })
+		if got := labelsOf(f, text, ""); got != "other|" {
+			t.Errorf("after another process added the text, it repeats %q", got)
+		}
 	}
 }

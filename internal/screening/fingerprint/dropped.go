@@ -180,6 +180,11 @@ func (c *fileCache) readRemovedFingerprintFilter(
 	name string,
 	key *cipherKey,
 ) (*removedFingerprintFilter, error) {
+	if old, ok := c.removedFingerprintFilters[name]; ok && old.key == string(key.key) {
+		if info, err := f.lstat(name); err == nil && old.version.isSame(info) {
+			return old.filter, nil
+		}
+	}
 	file, err := f.openRemovedFingerprintFile(name)
 	if file == nil {
 		delete(c.removedFingerprintFilters, name)
@@ -191,9 +196,6 @@ func (c *fileCache) readRemovedFingerprintFilter(
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
-	}
-	if old, ok := c.removedFingerprintFilters[name]; ok && old.version.isSame(info) && old.key == string(key.key) {
-		return old.filter, nil
 	}
 	delete(c.removedFingerprintFilters, name)
 	d, err := readRemovedFilter(file, key)

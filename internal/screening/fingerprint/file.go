@@ -3,6 +3,7 @@
 package fingerprint
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -131,8 +132,12 @@ func (f Store) addMiddleFingerprints(text string) error {
 		if err != nil || len(vouched) == 0 {
 			return err
 		}
-		b, id := key.appendBlock(nil, UnknownAuthorTextBlock, f.Now(), []string{removedFingerprintLabel}, vouched)
-		return f.appendBlockTo(dir, fingerprintsFile, key, []encodedBlock{{b, id, UnknownAuthorTextBlock}})
+		block := key.newUnencodedBlock(UnknownAuthorTextBlock, []string{removedFingerprintLabel}, vouched)
+		file, err := openWithKey(dir, fingerprintsFile, key)
+		if err != nil {
+			return err
+		}
+		return f.appendBlocksTo(dir, file, key, []unencodedBlock{block})
 	})
 	return err
 }
@@ -188,30 +193,38 @@ func newHashBlock(blockKind BlockKind, labels []string, hashes []uint64) unwritt
 	}}
 }
 
-// encodedBlock is a block as the bytes that are written to a file.
-type encodedBlock struct {
-	bytes     []byte
-	id        uint64
-	blockKind BlockKind
+// unencodedBlocks computes the fingerprints and identifiers of blocks, which depend on the home's key.
+func unencodedBlocks(key *cipherKey, blocks []unwrittenFileBlock) []unencodedBlock {
+	unencoded := make([]unencodedBlock, len(blocks))
+	for i, b := range blocks {
+		prints := b.computeFingerprints(key)
+		slices.Sort(prints)
+		unencoded[i] = key.newUnencodedBlock(b.blockKind, b.labels[:min(len(b.labels), maxLabels)], prints)
+	}
+	return unencoded
 }
 
 // addFileBlocks appends blocks to the file with this name, and returns their identifiers. Each block contains the
 // labels and fingerprints of one text.
 func (f Store) addFileBlocks(name string, blocks ...unwrittenFileBlock) (ids []string, err error) {
+	c := cacheOfDir(f.Dir)
+	var unencoded []unencodedBlock
+	key := c.checkedFiles.cachedKey()
+	if key != nil {
+		unencoded = unencodedBlocks(key, blocks)
+		if f.containsRecentBlocks(name, key, unencoded) {
+			return blockIDTexts(unencoded), nil
+		}
+	}
 	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
-		key, err := f.openOrCreateKey(dir)
+		file, currentKey, err := f.openForAppending(dir, name)
 		if err != nil {
 			return err
 		}
-		var encoded []encodedBlock
-		for _, b := range blocks {
-			prints := b.computeFingerprints(key)
-			slices.Sort(prints)
-			block, n := key.appendBlock(nil, b.blockKind, f.Now(), b.labels[:min(len(b.labels), maxLabels)], prints)
-			encoded = append(encoded, encodedBlock{block, n, b.blockKind})
-			ids = append(ids, strconv.FormatUint(n, 36))
+		if key == nil || !bytes.Equal(key.key, currentKey.key) {
+			unencoded = unencodedBlocks(currentKey, blocks)
 		}
-		return f.appendBlockTo(dir, name, key, encoded)
+		return f.appendBlocksTo(dir, file, currentKey, unencoded)
 	})
 	switch {
 	case err != nil:
@@ -219,87 +232,165 @@ func (f Store) addFileBlocks(name string, blocks ...unwrittenFileBlock) (ids []s
 	case !ok:
 		return nil, errors.New("keeping fingerprints: another process has locked them")
 	}
-	return ids, nil
+	return blockIDTexts(unencoded), nil
 }
 
-// appendBlockTo appends blocks to a file. A block that was already written within the last day is usually omitted. If
+// blockIDTexts returns the identifiers of blocks in the form that AddText returns.
+func blockIDTexts(blocks []unencodedBlock) []string {
+	ids := make([]string, len(blocks))
+	for i := range blocks {
+		ids[i] = strconv.FormatUint(blocks[i].id, 36)
+	}
+	return ids
+}
+
+// appendBlocksTo appends blocks to a file, and closes the file. A block that was already written within the last day is usually omitted. If
 // the file becomes longer than maxFileBytes, its oldest blocks are dropped. The new size is written into the header
 // only after the blocks, and readers ignore bytes after this size. Therefore the process may be killed at any time
 // without damage.
-func (f Store) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []encodedBlock) error {
-	file, err := dir.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
+func (f Store) appendBlocksTo(dir *vfs.OS, file *fileForAppending, key *cipherKey, blocks []unencodedBlock) error {
 	// After a successful write, the file is already closed, and the error is ignored.
 	defer func() { _ = file.Close() }()
-	b := make([]byte, headerSize)
-	if _, err := file.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
-		return err
+	recent := cachedRecentBlocks(filepath.Join(f.Dir, file.name))
+	recent.mu.Lock()
+	defer recent.mu.Unlock()
+	var added []byte
+	now := f.Now()
+	for _, block := range f.omitRecentBlocks(recent, file, blocks) {
+		added = key.appendBlock(added, block, now)
 	}
-	size, err := key.readHeader(b)
-	if err != nil {
-		return err
-	}
-	added := f.omitRecentBlocks(file, name, size, blocks)
 	if len(added) == 0 {
 		return nil
 	}
+	newSize := file.validSize + int64(len(added))
 	writeBlocks := func() error {
-		if _, err := file.WriteAt(added, size); err != nil {
+		if _, err := file.WriteAt(added, file.validSize); err != nil {
 			return err
 		}
-		_, err := file.WriteAt(key.makeHeader(size+int64(len(added))), 0)
+		_, err := file.WriteAt(key.makeHeader(newSize), 0)
 		return err
 	}
-	if name == fingerprintsFile {
-		err = cacheOfDir(f.Dir).appendBlocks(key, file, added, writeBlocks)
-	} else {
-		err = writeBlocks()
-	}
-	if err != nil {
+	if file.name == fingerprintsFile {
+		infoAfter, err := cacheOfDir(f.Dir).appendBlocks(key, file, added, writeBlocks)
+		if err != nil {
+			return err
+		}
+		recent.addWrittenBlocks(file, added, infoAfter)
+	} else if err := writeBlocks(); err != nil {
 		return err
 	}
-	size += int64(len(added))
 	if err := file.Close(); err != nil {
 		return err
 	}
-	if size > maxFileBytes {
-		return f.dropOldBlocks(dir, name, key)
+	if newSize > maxFileBytes {
+		return f.dropOldBlocks(dir, file.name, key)
 	}
 	return nil
 }
 
-// omitRecentBlocks returns the encoded blocks that must be written to a fingerprint file. It leaves out a block that
-// was already written within the last day, and a block that occurs earlier in the list blocks.
+// omitRecentBlocks returns the blocks that must be written to a fingerprint file. It leaves out a block that was
+// already written within the last day, and a block that occurs earlier in the list blocks.
 //
 // Blocks with file paths, and blocks with texts that a person has confirmed, are never left out. In such blocks, a
 // later record about a path or text replaces an earlier one, so that the order of the records matters.
-func (f Store) omitRecentBlocks(file vfs.File, name string, size int64, blocks []encodedBlock) (blocksToWrite []byte) {
-	var recent *recentBlockIDs
+func (f Store) omitRecentBlocks(
+	recent *recentBlockIDs,
+	file *fileForAppending,
+	blocks []unencodedBlock,
+) (blocksToWrite []unencodedBlock) {
 	isAdded := map[uint64]bool{}
+	isRead := false
 	now := f.Now()
 	for _, b := range blocks {
 		if b.blockKind >= acceptedWordsBlock {
-			blocksToWrite = append(blocksToWrite, b.bytes...)
+			blocksToWrite = append(blocksToWrite, b)
 			continue
 		}
-		if recent == nil {
-			recent = cachedRecentBlocks(filepath.Join(f.Dir, name))
-			recent.readNewBlocks(file, size)
+		if !isRead {
+			recent.readNewBlocks(file)
+			isRead = true
 		}
 		if !isAdded[b.id] && !recent.isRecentBlock(b.id, now) {
 			isAdded[b.id] = true
-			blocksToWrite = append(blocksToWrite, b.bytes...)
+			blocksToWrite = append(blocksToWrite, b)
 		}
 	}
 	return blocksToWrite
 }
 
+// containsRecentBlocks reports whether a fingerprint file certainly contains all blocks already, and none of them must
+// be written again. It does not lock the file: it compares the blocks with those that this process has found in the
+// file, and checks that the file is still the same.
+func (f Store) containsRecentBlocks(name string, key *cipherKey, blocks []unencodedBlock) bool {
+	recent := cachedRecentBlocks(filepath.Join(f.Dir, name))
+	recent.mu.Lock()
+	defer recent.mu.Unlock()
+	now := f.Now()
+	for _, b := range blocks {
+		if b.blockKind >= acceptedWordsBlock || !recent.isRecentBlock(b.id, now) {
+			return false
+		}
+	}
+	info, err := f.lstat(name)
+	return err == nil && recent.version.isSame(info) &&
+		cacheOfDir(f.Dir).checkedFiles.areUnchanged(key, name, f.lstat)
+}
+
+// lstat describes a file in the directory f.Dir. It does not follow links.
+func (f Store) lstat(name string) (fs.FileInfo, error) { return os.Lstat(filepath.Join(f.Dir, name)) }
+
+// fileForAppending is an open fingerprint file to which blocks can be appended.
+type fileForAppending struct {
+	vfs.File
+	name      string
+	info      fs.FileInfo // description of the file when it was opened
+	validSize int64       // blocks are appended at this offset
+}
+
+// openForAppending opens a fingerprint file and reads the key of the home. It creates missing files and replaces
+// damaged files. It reads the key, and checks the home's other file, only if they may have been changed since this
+// process has read them. The caller must have locked the directory.
+func (f Store) openForAppending(dir *vfs.OS, name string) (*fileForAppending, *cipherKey, error) {
+	checked := &cacheOfDir(f.Dir).checkedFiles
+	if key := checked.cachedKey(); key != nil && checked.areUnchanged(key, name, dir.Stat) {
+		if file, err := openWithKey(dir, name, key); err == nil {
+			return file, key, nil
+		}
+	}
+	key, err := f.openOrCreateKey(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := openWithKey(dir, name, key)
+	return file, key, err
+}
+
+// openWithKey opens a fingerprint file for appending. It returns an error if the file's header is damaged or was
+// written with another key.
+func openWithKey(dir *vfs.OS, name string, key *cipherKey) (*fileForAppending, error) {
+	file, err := dir.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	opened := &fileForAppending{File: file, name: name}
+	opened.info, err = file.Stat()
+	if err == nil {
+		b := make([]byte, headerSize)
+		n, _ := file.ReadAt(b, 0) // Ignore the error: readHeader fails if the header was not read completely.
+		opened.validSize, err = key.readHeader(b[:n])
+	}
+	if err != nil {
+		_ = file.Close() // Nothing was written, so the error does not matter.
+		return nil, err
+	}
+	return opened, nil
+}
+
 // openOrCreateKey reads the key of the home. It creates missing files, including the file with the key. It renames
 // damaged files and creates new files under the old names.
 func (f Store) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
-	key, err := readKey(dir)
+	checked := &cacheOfDir(f.Dir).checkedFiles
+	key, err := checked.readKey(dir)
 	hasKey, reason := !errors.Is(err, fs.ErrNotExist), ""
 	if err != nil {
 		if hasKey {
@@ -311,13 +402,13 @@ func (f Store) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
 		if err := vfs.WriteFile(dir, fingerprintKeyFile, b, 0o600); err != nil {
 			return nil, err
 		}
-		key, err = readKey(dir)
+		key, err = checked.readKey(dir)
 		if err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range []string{fingerprintsFile, writtenPathsFile} {
-		err := checkHeader(dir, name, key)
+		err := checked.checkHeader(dir, name, key)
 		if err == nil {
 			continue
 		}
@@ -329,36 +420,6 @@ func (f Store) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
 		}
 	}
 	return key, nil
-}
-
-// checkHeader returns an error if the file's header is damaged or was written with another key.
-func checkHeader(dir *vfs.OS, name string, key *cipherKey) error {
-	file, err := dir.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	b := make([]byte, headerSize)
-	n, _ := file.ReadAt(b, 0) // Ignore the error: readHeader fails if the header was not read completely.
-	_, err = key.readHeader(b[:n])
-	return err
-}
-
-func readKey(dir *vfs.OS) (*cipherKey, error) {
-	b, err := vfs.ReadFile(dir, fingerprintKeyFile, fingerprintKeyBytes)
-	if err != nil {
-		return nil, err
-	}
-	if len(b) != fingerprintKeyBytes {
-		return nil, fmt.Errorf(
-			"%w: %s has %d bytes, not %d",
-			errDamaged,
-			fingerprintKeyFile,
-			len(b),
-			fingerprintKeyBytes,
-		)
-	}
-	return newCipherKey(b)
 }
 
 // scanBlocks reads a fingerprint file and calls fn for each block that is not too old (see [BlockKind.maxAge]), in the
@@ -424,7 +485,7 @@ func (f Store) openFile(name string) (file *os.File, key *cipherKey, size int64,
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	key, err = readKey(dir)
+	key, err = cacheOfDir(f.Dir).checkedFiles.readKey(dir)
 	if err == nil {
 		size, err = readValidPartSize(file, key)
 	}
@@ -562,8 +623,7 @@ func (b *storedBlock) withoutOldVouches(key *cipherKey, blockIndex int, removed 
 	if len(remaining) == len(all) {
 		return b.encoded
 	}
-	encoded, _ := key.appendBlock(nil, b.blockKind, b.addedTime, nil, remaining)
-	return encoded
+	return key.appendBlock(nil, key.newUnencodedBlock(b.blockKind, nil, remaining), b.addedTime)
 }
 
 // isLastToRemove reports whether dropOldBlocks removes this block from the file only after all other blocks.

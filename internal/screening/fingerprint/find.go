@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // A Match lists the earlier texts whose words a text repeats. Each earlier text is represented by its labels, such as
@@ -250,6 +251,9 @@ func (f Store) searchIndex(
 func (f Store) lookUpIndex(c *fileCache) (*fingerprintIndex, *cipherKey, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if key := c.checkedFiles.cachedKey(); key != nil && c.isIndexCurrent(f, key) {
+		return c.index, key, nil
+	}
 	defer c.updateSize()
 	file, key, validSize, err := f.openFile(fingerprintsFile)
 	if file == nil || err != nil {
@@ -265,6 +269,25 @@ func (f Store) lookUpIndex(c *fileCache) (*fingerprintIndex, *cipherKey, error) 
 	return f.findOrBuildIndex(c, key, info), key, nil
 }
 
+// isIndexCurrent reports whether the index certainly contains the same blocks as the file with fingerprints, and key is
+// the key of the home. It only examines the descriptions of the files. The caller must hold c.mu.
+func (c *fileCache) isIndexCurrent(f Store, key *cipherKey) bool {
+	if c.index == nil || c.isIndexUnusable(key, f.Now()) {
+		return false
+	}
+	info, err := f.lstat(fingerprintsFile)
+	return err == nil && c.version.isSame(info) && c.checkedFiles.isUnchanged(key, fingerprintKeyFile, f.lstat)
+}
+
+// isIndexUnusable reports whether the index must not be used for a lookup with this key at the time now. The index
+// lacks the blocks that were too old when the index was built. If the computer's clock was set back since then, some of
+// these blocks are not too old any more, and the index must be built again.
+func (c *fileCache) isIndexUnusable(key *cipherKey, now time.Time) bool {
+	// Round removes the monotonic clock reading from the time, because a change of the clock does not affect this
+	// reading.
+	return c.index.key != string(key.key) || now.Round(0).Before(c.index.buildTime)
+}
+
 // lookupsBeforeIndexing is the number of lookups, in a file that no other process changes meanwhile, after which its
 // fingerprints are indexed in memory. A process that compares only few texts, such as a hook, scans the file, because
 // that is faster than to index it.
@@ -274,11 +297,8 @@ const lookupsBeforeIndexing = 3
 // scan the file. An index is built only after more than lookupsBeforeIndexing lookups. The argument info describes the
 // file, which must be open. The caller must hold c.mu during the call, and also whenever it uses the index.
 func (f Store) findOrBuildIndex(c *fileCache, key *cipherKey, info fs.FileInfo) *fingerprintIndex {
-	// The index lacks the blocks that were too old when the index was built. If the computer's clock was set back since
-	// then, some of these blocks are not too old any more, and the index must be built again. Round removes the
-	// monotonic clock reading from the time, because a change of the clock does not affect this reading.
 	now := f.Now().Round(0)
-	isUnusable := c.index != nil && (c.index.key != string(key.key) || now.Before(c.index.buildTime))
+	isUnusable := c.index != nil && c.isIndexUnusable(key, now)
 	if !c.version.isSame(info) || isUnusable {
 		c.version = fileVersion{info}
 		c.lookupCount = 0

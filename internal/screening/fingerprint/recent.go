@@ -5,6 +5,7 @@ package fingerprint
 
 import (
 	"bytes"
+	"io/fs"
 	"path/filepath"
 	"sync"
 	"time"
@@ -21,12 +22,17 @@ const (
 )
 
 // recentBlockIDs contains the identifiers of the blocks near a file's end, including blocks appended later by this or
-// another process. It is used only while the lock of the directory is held.
+// another process.
 type recentBlockIDs struct {
+	mu sync.Mutex // guards the following fields
+
 	addedTimesByID  map[uint64]time.Time // for the identifier of each block, when the block was added
 	readEndOffset   int64                // the file's blocks before this offset have been read
 	lastBlockHeader []byte               // first bytes (the head) of the last block that was read
 	lastBlockOffset int64                // offset in the file of the last block that was read
+
+	// version is the file whose blocks have been read. It is unknown if the file may contain bytes after the blocks.
+	version fileVersion
 }
 
 // recentBlockIDsByFile contains the *recentBlockIDs of each file to which this process has added blocks, by the file's
@@ -39,21 +45,38 @@ func cachedRecentBlocks(path string) *recentBlockIDs {
 		// If the absolute path is unknown, cache nothing. The end of the file is then read each time.
 		return new(recentBlockIDs)
 	}
-	r, _ := recentBlockIDsByFile.LoadOrStore(full, new(recentBlockIDs))
+	r, ok := recentBlockIDsByFile.Load(full)
+	if !ok {
+		r, _ = recentBlockIDsByFile.LoadOrStore(full, new(recentBlockIDs))
+	}
 	return r.(*recentBlockIDs)
 }
 
-// readNewBlocks reads the blocks that were appended to a file of the given size since the last call. If the file was
-// replaced, readNewBlocks forgets all blocks and reads the end of the new file. Blocks that cannot be read stay
-// unknown, so their texts may be added to the file a second time.
-func (r *recentBlockIDs) readNewBlocks(file vfs.File, size int64) {
+// readNewBlocks reads the blocks that were appended to a file since the last call. If the file was replaced,
+// readNewBlocks forgets all blocks and reads the end of the new file. Blocks that cannot be read stay unknown, so their
+// texts may be added to the file a second time. The caller must hold r.mu.
+func (r *recentBlockIDs) readNewBlocks(file *fileForAppending) {
+	size := file.validSize
+	if r.version.isSame(file.info) && r.readEndOffset == size {
+		return
+	}
 	if !r.isFromFile(file, size) {
-		*r = recentBlockIDs{addedTimesByID: map[uint64]time.Time{}}
+		r.addedTimesByID = map[uint64]time.Time{}
+		r.readEndOffset = 0
 	}
 	from := max(r.readEndOffset, headerSize, size-recentBlockBytes)
 	b := make([]byte, size-from)
 	n, _ := file.ReadAt(b, from)
-	b = b[:n]
+	r.addBlocks(b[:n], from)
+	r.readEndOffset = size
+	r.version = fileVersion{}
+	if file.info.Size() == size {
+		r.version = fileVersion{file.info}
+	}
+}
+
+// addBlocks adds the identifiers of the blocks in b, which begins at the offset in the file.
+func (r *recentBlockIDs) addBlocks(b []byte, offset int64) {
 	for at := 0; at < len(b); {
 		next := bytes.Index(b[at:], blockMagic)
 		if next < 0 {
@@ -66,10 +89,22 @@ func (r *recentBlockIDs) readNewBlocks(file vfs.File, size int64) {
 			continue
 		}
 		r.addedTimesByID[h.blockID] = h.time
-		r.lastBlockHeader, r.lastBlockOffset = bytes.Clone(h.encoded), from+int64(at)
+		r.lastBlockHeader, r.lastBlockOffset = bytes.Clone(h.encoded), offset+int64(at)
 		at += h.blockSize()
 	}
-	r.readEndOffset = size
+}
+
+// addWrittenBlocks adds the identifiers of the blocks that this process has just appended to a file. The argument
+// infoAfter describes the file after this. It is nil if the file may contain bytes after the blocks. If the file's
+// earlier blocks have not been read, addWrittenBlocks does nothing, and the next call of readNewBlocks reads the file.
+// The caller must hold r.mu.
+func (r *recentBlockIDs) addWrittenBlocks(file *fileForAppending, blocks []byte, infoAfter fs.FileInfo) {
+	if !r.version.isSame(file.info) || r.readEndOffset != file.validSize {
+		return
+	}
+	r.addBlocks(blocks, file.validSize)
+	r.readEndOffset += int64(len(blocks))
+	r.version = fileVersion{infoAfter}
 }
 
 // isFromFile reports whether the blocks remembered in r belong to the fingerprint file. They do if the last remembered

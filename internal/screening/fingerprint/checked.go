@@ -1,0 +1,128 @@
+// This file remembers which files of a home were read and were not damaged, so that a process that compares many texts
+// need not read these files for each text.
+
+package fingerprint
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// minCheckedFileAge is the minimum time since the last change of a file after which an unchanged description means an
+// unchanged content. The clocks of file systems are coarse, so a second change soon after the first may get the same
+// time. Tests change this value.
+var minCheckedFileAge = 2 * time.Second
+
+// checkedFiles contains the key of a home and the versions of those files that this process has read and found to be
+// undamaged. The zero value contains nothing.
+type checkedFiles struct {
+	mu       sync.Mutex
+	key      *cipherKey
+	versions map[string]fileVersion // by file name
+}
+
+// cachedKey returns the key that this process has read last, or nil. The key is the home's current key only if
+// areUnchanged confirms this.
+func (c *checkedFiles) cachedKey() *cipherKey {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.key
+}
+
+// areUnchanged reports whether the key is certainly the home's current key, and the headers of the home's files are
+// certainly undamaged. It does not check the file with the name uncheckedName. The function stat describes a file.
+func (c *checkedFiles) areUnchanged(
+	key *cipherKey,
+	uncheckedName string,
+	stat func(name string) (fs.FileInfo, error),
+) bool {
+	for _, name := range []string{fingerprintKeyFile, fingerprintsFile, writtenPathsFile} {
+		if name != uncheckedName && !c.isUnchanged(key, name, stat) {
+			return false
+		}
+	}
+	return true
+}
+
+// isUnchanged reports whether the file with this name is certainly the one that was read together with the key.
+func (c *checkedFiles) isUnchanged(
+	key *cipherKey,
+	name string,
+	stat func(name string) (fs.FileInfo, error),
+) bool {
+	c.mu.Lock()
+	version := c.versions[name]
+	isSameKey := c.key == key
+	c.mu.Unlock()
+	if !isSameKey || version.info == nil {
+		return false
+	}
+	info, err := stat(name)
+	return err == nil && version.isSame(info)
+}
+
+// setVersion records the version of an undamaged file that was read together with the key. The argument info must
+// describe the file before it was read.
+func (c *checkedFiles) setVersion(key *cipherKey, name string, info fs.FileInfo) {
+	if time.Since(sysinfo.LastChangeTime(info)) < minCheckedFileAge {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.key == nil || !bytes.Equal(c.key.key, key.key) {
+		c.key = key
+		c.versions = map[string]fileVersion{}
+	}
+	c.versions[name] = fileVersion{info}
+}
+
+// readKey returns the key of the home. It reads the file with the key only if the file may have been changed since the
+// last call.
+func (c *checkedFiles) readKey(dir *vfs.OS) (*cipherKey, error) {
+	if key := c.cachedKey(); key != nil && c.isUnchanged(key, fingerprintKeyFile, dir.Stat) {
+		return key, nil
+	}
+	file, err := dir.OpenFile(fingerprintKeyFile, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, fingerprintKeyBytes+1)
+	n, _ := file.ReadAt(b, 0) // Ignore the error: a key that was not read completely has a wrong length.
+	if n != fingerprintKeyBytes || info.Size() != fingerprintKeyBytes {
+		return nil, fmt.Errorf(
+			"%w: %s has %d bytes, not %d",
+			errDamaged,
+			fingerprintKeyFile,
+			info.Size(),
+			fingerprintKeyBytes,
+		)
+	}
+	key, err := newCipherKey(b[:n])
+	if err != nil {
+		return nil, err
+	}
+	c.setVersion(key, fingerprintKeyFile, info)
+	return key, nil
+}
+
+// checkHeader returns an error if the file's header is damaged or was written with another key.
+func (c *checkedFiles) checkHeader(dir *vfs.OS, name string, key *cipherKey) error {
+	file, err := openWithKey(dir, name, key)
+	if err != nil {
+		return err
+	}
+	c.setVersion(key, name, file.info)
+	return file.Close()
+}
