@@ -4,7 +4,6 @@ package vfs
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -87,9 +86,10 @@ type blockingLock interface {
 // time to wait for the lock. If another process holds the lock for longer, WithLock returns false and does not run the
 // function.
 //
-// Calls for the same file in the same process wait in a queue. A goroutine acquires the lock once for all waiting
+// Calls for the same file in the same process wait in a queue. One goroutine acquires the lock once for all waiting
 // calls, and runs their functions one after another. Without the queue, thousands of calls would each occupy a thread
-// that waits for the lock file. The passed function must not call WithLock for the same file.
+// that waits for the lock file. If the context of the first call cannot be canceled, this is the goroutine of the
+// caller. The passed function must not call WithLock for the same file.
 func WithLock(
 	ctx context.Context,
 	dirPath, lockName string,
@@ -102,7 +102,11 @@ func WithLock(
 	}
 	call := &lockedCall{limit: maxWait, do: do, done: make(chan struct{})}
 	queue := pathLockQueue(filepath.Join(full, lockName))
-	if isFirst := queue.add(call); isFirst {
+	isFirst := queue.add(call)
+	switch {
+	case isFirst && ctx.Done() == nil: // The caller waits in any case, so a new goroutine would only cost time.
+		queue.runFirstCall(full, lockName)
+	case isFirst:
 		go queue.runWaitingCalls(full, lockName)
 	}
 	select {
@@ -200,31 +204,50 @@ func (q *lockQueue) firstCallMaxWait() time.Duration {
 	return q.calls[0].limit
 }
 
-// runWaitingCalls acquires the lock for the calls in the queue, and runs their functions, until the queue is empty.
-// All waiting calls are run together. runWaitingCalls releases the lock before these calls return to their callers.
+// runFirstCall acquires the lock once, and runs the waiting calls, including the first. If other calls are waiting
+// afterwards, a new goroutine runs them.
+func (q *lockQueue) runFirstCall(path, name string) {
+	defer func() {
+		if !q.stopIfEmpty() {
+			go q.runWaitingCalls(path, name)
+		}
+	}()
+	q.runCalls(path, name)
+}
+
+// runWaitingCalls runs the calls in the queue until the queue is empty.
 func (q *lockQueue) runWaitingCalls(path, name string) {
 	for {
-		var calls []*lockedCall
-		start := time.Now()
-		ok, err := withLock(path, name, q.firstCallMaxWait(), func(dir *OS) {
-			calls = q.takeCallsBefore(time.Now())
-			for _, c := range calls {
-				c.wasLockAcquired, c.err = true, c.do(dir)
-			}
-		})
-		// The lock was not acquired within the first call's limit. Only calls that were waiting at the start fail,
-		// because later calls have not waited for their own limit yet.
-		if !ok {
-			calls = q.takeCallsBefore(start)
-			for _, c := range calls {
-				c.err = err
-			}
+		q.runCalls(path, name)
+		if q.stopIfEmpty() {
+			return
 		}
+	}
+}
+
+// runCalls acquires the lock for the calls in the queue, and runs their functions. All waiting calls are run together.
+// runCalls releases the lock before these calls return to their callers. They also return if one of the functions
+// panics.
+func (q *lockQueue) runCalls(path, name string) {
+	var calls []*lockedCall
+	defer func() {
 		for _, c := range calls {
 			close(c.done)
 		}
-		if q.stopIfEmpty() {
-			return
+	}()
+	start := time.Now()
+	ok, err := withLock(path, name, q.firstCallMaxWait(), func(dir *OS) {
+		calls = q.takeCallsBefore(time.Now())
+		for _, c := range calls {
+			c.wasLockAcquired, c.err = true, c.do(dir)
+		}
+	})
+	// The lock was not acquired within the first call's limit. Only calls that were waiting at the start fail, because
+	// later calls have not waited for their own limit yet.
+	if !ok {
+		calls = q.takeCallsBefore(start)
+		for _, c := range calls {
+			c.err = err
 		}
 	}
 }
@@ -233,23 +256,26 @@ func (q *lockQueue) runWaitingCalls(path, name string) {
 // lock, it calls the function do. If the lock does not become free within the time limit, withLock returns false and
 // does not call the function.
 func withLock(dirPath, lockName string, maxWait time.Duration, do func(dir *OS)) (ok bool, err error) {
-	if err := os.MkdirAll(dirPath, 0o700); err != nil {
-		return false, err
+	d := takeOpenLockDir(dirPath, lockName)
+	if d == nil {
+		d, err = openLockDirAt(dirPath, lockName)
+		if err != nil {
+			return false, err
+		}
 	}
-	dir, err := Dir(dirPath)
-	if err != nil {
-		return false, err
-	}
-	defer dir.Close()
-	l, err := dir.OpenLock(lockName)
-	if err != nil {
-		return false, err
-	}
-	defer l.Close()
-	ok, _, err = AcquireLock(context.Background(), l, maxWait)
+	isReusable := false
+	defer func() {
+		if isReusable {
+			d.keepOpen()
+		} else {
+			d.close()
+		}
+	}()
+	ok, _, err = AcquireLock(context.Background(), d.lock, maxWait)
 	if err != nil || !ok {
 		return false, err
 	}
-	do(dir)
+	do(d.dir)
+	isReusable = d.lock.Unlock() == nil
 	return true, nil
 }
