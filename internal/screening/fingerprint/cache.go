@@ -5,35 +5,25 @@ package fingerprint
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 )
 
 // maxCachedFileBytes limits the memory for the cached content of all files together. If it is exceeded, the content of
 // the homes that were not used for the longest time is dropped.
 const maxCachedFileBytes = 96 << 20
 
-// emptyCacheBytes is the approximate memory for a cache without content.
-const emptyCacheBytes = 1 << 10
-
-// fileVersion identifies the content of a file, as far as the file system tells.
-type fileVersion struct{ info fs.FileInfo }
-
-// isSame reports whether the file is unchanged.
-func (v fileVersion) isSame(info fs.FileInfo) bool {
-	return v.info != nil && v.info.Size() == info.Size() && v.info.ModTime().Equal(info.ModTime()) &&
-		sysinfo.LastChangeTime(v.info).Equal(sysinfo.LastChangeTime(info)) && os.SameFile(v.info, info)
-}
+// emptyCacheBytes is the approximate memory for a cache without the content of files.
+const emptyCacheBytes = 1<<10 + maxCachedTextIDs*cachedTextIDBytes
 
 // fileCache contains the cached content of a home's fingerprint files.
 type fileCache struct {
-	checkedFiles checkedFiles // guarded by a lock of its own
+	// Both have locks of their own.
+	checkedFiles checkedFiles
+	textIDs      textIDCache
 
 	mu sync.Mutex // guards the following fields
 

@@ -15,6 +15,27 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
+// Names of the files in a [Store]'s directory.
+const (
+	fingerprintKeyFile  = "read.key"
+	fingerprintsFile    = "read.prints"
+	writtenPathsFile    = "read.paths"
+	lockFile            = "read.lock"
+	fingerprintLossFile = "read.lost" // file that records when and why stored fingerprints were lost
+	damagedSuffix       = ".damaged"  // suffix that a damaged file gets when it is renamed
+)
+
+const fingerprintKeyBytes = 32
+
+// fileVersion identifies the content of a file, as far as the file system tells.
+type fileVersion struct{ info fs.FileInfo }
+
+// isSame reports whether the file is unchanged.
+func (v fileVersion) isSame(info fs.FileInfo) bool {
+	return v.info != nil && v.info.Size() == info.Size() && v.info.ModTime().Equal(info.ModTime()) &&
+		sysinfo.LastChangeTime(v.info).Equal(sysinfo.LastChangeTime(info)) && os.SameFile(v.info, info)
+}
+
 // minCheckedFileAge is the minimum time since the last change of a file after which an unchanged description means an
 // unchanged content. The clocks of file systems are coarse, so a second change soon after the first may get the same
 // time. Tests change this value.
@@ -125,4 +146,33 @@ func (c *checkedFiles) checkHeader(dir *vfs.OS, name string, key *cipherKey) err
 	}
 	c.setVersion(key, name, file.info)
 	return file.Close()
+}
+
+// fileForAppending is an open fingerprint file to which blocks can be appended.
+type fileForAppending struct {
+	vfs.File
+	name      string
+	info      fs.FileInfo // description of the file when it was opened
+	validSize int64       // blocks are appended at this offset
+}
+
+// openWithKey opens a fingerprint file for appending. It returns an error if the file's header is damaged or was
+// written with another key.
+func openWithKey(dir *vfs.OS, name string, key *cipherKey) (*fileForAppending, error) {
+	file, err := dir.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	opened := &fileForAppending{File: file, name: name}
+	opened.info, err = file.Stat()
+	if err == nil {
+		b := make([]byte, headerSize)
+		n, _ := file.ReadAt(b, 0) // Ignore the error: readHeader fails if the header was not read completely.
+		opened.validSize, err = key.readHeader(b[:n])
+	}
+	if err != nil {
+		_ = file.Close() // Nothing was written, so the error does not matter.
+		return nil, err
+	}
+	return opened, nil
 }

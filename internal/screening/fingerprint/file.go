@@ -22,21 +22,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Names of the files in a [Store]'s directory.
-const (
-	fingerprintKeyFile  = "read.key"
-	fingerprintsFile    = "read.prints"
-	writtenPathsFile    = "read.paths"
-	lockFile            = "read.lock"
-	fingerprintLossFile = "read.lost" // file that records when and why stored fingerprints were lost
-	damagedSuffix       = ".damaged"  // suffix that a damaged file gets when it is renamed
-)
-
 const (
 	maxFileBytes = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
 	// size of a fingerprint file in bytes after the fingerprints of the oldest texts were dropped
 	fileBytesAfterShrinking = 6 << 20
-	fingerprintKeyBytes     = 32
 	// number of bytes that a long text's parts have in common, so that no word sequence is lost between them
 	textPartOverlapBytes = 4 << 10
 	maxLabels            = 8 // maximum number of labels that are stored with a text's fingerprints
@@ -55,13 +44,6 @@ type Store struct {
 // beginning and its end were stored with the labels. The fingerprints of its middle have no labels.
 var errTextTooLong = errors.New("it is too long to be kept as a whole")
 
-// TextReadByTool is a text that a tool read. It is an argument of [Store.AddAll].
-type TextReadByTool struct {
-	BlockKind BlockKind
-	Text      string
-	Labels    []string
-}
-
 // AddText stores fingerprints of a text that was read, with the given labels. It returns an identifier for
 // [Store.HasAllIDs], even if the text contains no words. If the text is too long, AddText returns an error. In this
 // case, it has stored the fingerprints of the beginning and the end with the labels, and the fingerprints of the middle
@@ -77,6 +59,11 @@ func (f Store) AddText(blockKind BlockKind, text string, labels ...string) (id s
 // AddAll is like [Store.AddText] for several texts. It returns an identifier for each text. It locks and writes the
 // file only once.
 func (f Store) AddAll(texts ...TextReadByTool) (ids []string, err error) {
+	known := &cacheOfDir(f.Dir).textIDs
+	if key, blockIDs := known.findAll(texts); blockIDs != nil &&
+		f.containsRecentBlocks(fingerprintsFile, key, blockIDs) {
+		return formatBlockIDs(blockIDs), nil
+	}
 	var blocks []unwrittenFileBlock
 	var longTexts []string
 	for _, t := range texts {
@@ -86,9 +73,14 @@ func (f Store) AddAll(texts ...TextReadByTool) (ids []string, err error) {
 			longTexts = append(longTexts, t.Text)
 		}
 	}
-	ids, err = f.addFileBlocks(fingerprintsFile, blocks...)
+	key, blockIDs, err := f.addFileBlocks(fingerprintsFile, blocks...)
 	if err != nil {
 		return nil, err
+	}
+	ids = formatBlockIDs(blockIDs)
+	// The fingerprints of a long text are stored in several places, so their identifiers are not remembered.
+	if len(longTexts) == 0 {
+		known.addAll(key, texts, blockIDs)
 	}
 	for _, text := range longTexts {
 		err = errors.Join(err, cmp.Or(f.addMiddleFingerprints(text), errTextTooLong))
@@ -204,16 +196,22 @@ func unencodedBlocks(key *cipherKey, blocks []unwrittenFileBlock) []unencodedBlo
 	return unencoded
 }
 
-// addFileBlocks appends blocks to the file with this name, and returns their identifiers. Each block contains the
-// labels and fingerprints of one text.
-func (f Store) addFileBlocks(name string, blocks ...unwrittenFileBlock) (ids []string, err error) {
-	c := cacheOfDir(f.Dir)
+// addFileBlocks appends blocks to the file with this name. Each block contains the labels and fingerprints of one text.
+// addFileBlocks returns the home's key, and the identifier of each block.
+func (f Store) addFileBlocks(
+	name string,
+	blocks ...unwrittenFileBlock,
+) (key *cipherKey, blockIDs []uint64, err error) {
 	var unencoded []unencodedBlock
-	key := c.checkedFiles.cachedKey()
+	key = cacheOfDir(f.Dir).checkedFiles.cachedKey()
 	if key != nil {
 		unencoded = unencodedBlocks(key, blocks)
-		if f.containsRecentBlocks(name, key, unencoded) {
-			return blockIDTexts(unencoded), nil
+		isAccepting := slices.ContainsFunc(
+			unencoded,
+			func(b unencodedBlock) bool { return b.blockKind >= acceptedWordsBlock },
+		)
+		if ids := idsOfBlocks(unencoded); !isAccepting && f.containsRecentBlocks(name, key, ids) {
+			return key, ids, nil
 		}
 	}
 	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
@@ -224,30 +222,39 @@ func (f Store) addFileBlocks(name string, blocks ...unwrittenFileBlock) (ids []s
 		if key == nil || !bytes.Equal(key.key, currentKey.key) {
 			unencoded = unencodedBlocks(currentKey, blocks)
 		}
+		key = currentKey
 		return f.appendBlocksTo(dir, file, currentKey, unencoded)
 	})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("keeping fingerprints: %w", err)
+		return nil, nil, fmt.Errorf("keeping fingerprints: %w", err)
 	case !ok:
-		return nil, errors.New("keeping fingerprints: another process has locked them")
+		return nil, nil, errors.New("keeping fingerprints: another process has locked them")
 	}
-	return blockIDTexts(unencoded), nil
+	return key, idsOfBlocks(unencoded), nil
 }
 
-// blockIDTexts returns the identifiers of blocks in the form that AddText returns.
-func blockIDTexts(blocks []unencodedBlock) []string {
-	ids := make([]string, len(blocks))
+func idsOfBlocks(blocks []unencodedBlock) []uint64 {
+	ids := make([]uint64, len(blocks))
 	for i := range blocks {
-		ids[i] = strconv.FormatUint(blocks[i].id, 36)
+		ids[i] = blocks[i].id
 	}
 	return ids
 }
 
-// appendBlocksTo appends blocks to a file, and closes the file. A block that was already written within the last day is usually omitted. If
-// the file becomes longer than maxFileBytes, its oldest blocks are dropped. The new size is written into the header
-// only after the blocks, and readers ignore bytes after this size. Therefore the process may be killed at any time
-// without damage.
+// formatBlockIDs returns the identifiers of blocks in the form that AddText returns.
+func formatBlockIDs(blockIDs []uint64) []string {
+	ids := make([]string, len(blockIDs))
+	for i, id := range blockIDs {
+		ids[i] = strconv.FormatUint(id, 36)
+	}
+	return ids
+}
+
+// appendBlocksTo appends blocks to a file, and closes the file. A block that was already written within the last day is
+// usually omitted. If the file becomes longer than maxFileBytes, its oldest blocks are dropped. The new size is written
+// into the header only after the blocks, and readers ignore bytes after this size. Therefore the process may be killed
+// at any time without damage.
 func (f Store) appendBlocksTo(dir *vfs.OS, file *fileForAppending, key *cipherKey, blocks []unencodedBlock) error {
 	// After a successful write, the file is already closed, and the error is ignored.
 	defer func() { _ = file.Close() }()
@@ -318,16 +325,16 @@ func (f Store) omitRecentBlocks(
 	return blocksToWrite
 }
 
-// containsRecentBlocks reports whether a fingerprint file certainly contains all blocks already, and none of them must
-// be written again. It does not lock the file: it compares the blocks with those that this process has found in the
-// file, and checks that the file is still the same.
-func (f Store) containsRecentBlocks(name string, key *cipherKey, blocks []unencodedBlock) bool {
+// containsRecentBlocks reports whether a fingerprint file certainly contains the blocks with these identifiers already,
+// and none of them must be written again. It does not lock the file: it compares the blocks with those that this
+// process has found in the file, and checks that the file is still the same.
+func (f Store) containsRecentBlocks(name string, key *cipherKey, blockIDs []uint64) bool {
 	recent := cachedRecentBlocks(filepath.Join(f.Dir, name))
 	recent.mu.Lock()
 	defer recent.mu.Unlock()
 	now := f.Now()
-	for _, b := range blocks {
-		if b.blockKind >= acceptedWordsBlock || !recent.isRecentBlock(b.id, now) {
+	for _, id := range blockIDs {
+		if !recent.isRecentBlock(id, now) {
 			return false
 		}
 	}
@@ -338,14 +345,6 @@ func (f Store) containsRecentBlocks(name string, key *cipherKey, blocks []unenco
 
 // lstat describes a file in the directory f.Dir. It does not follow links.
 func (f Store) lstat(name string) (fs.FileInfo, error) { return os.Lstat(filepath.Join(f.Dir, name)) }
-
-// fileForAppending is an open fingerprint file to which blocks can be appended.
-type fileForAppending struct {
-	vfs.File
-	name      string
-	info      fs.FileInfo // description of the file when it was opened
-	validSize int64       // blocks are appended at this offset
-}
 
 // openForAppending opens a fingerprint file and reads the key of the home. It creates missing files and replaces
 // damaged files. It reads the key, and checks the home's other file, only if they may have been changed since this
@@ -363,27 +362,6 @@ func (f Store) openForAppending(dir *vfs.OS, name string) (*fileForAppending, *c
 	}
 	file, err := openWithKey(dir, name, key)
 	return file, key, err
-}
-
-// openWithKey opens a fingerprint file for appending. It returns an error if the file's header is damaged or was
-// written with another key.
-func openWithKey(dir *vfs.OS, name string, key *cipherKey) (*fileForAppending, error) {
-	file, err := dir.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	opened := &fileForAppending{File: file, name: name}
-	opened.info, err = file.Stat()
-	if err == nil {
-		b := make([]byte, headerSize)
-		n, _ := file.ReadAt(b, 0) // Ignore the error: readHeader fails if the header was not read completely.
-		opened.validSize, err = key.readHeader(b[:n])
-	}
-	if err != nil {
-		_ = file.Close() // Nothing was written, so the error does not matter.
-		return nil, err
-	}
-	return opened, nil
 }
 
 // openOrCreateKey reads the key of the home. It creates missing files, including the file with the key. It renames

@@ -414,7 +414,7 @@ func (f Store) AcceptMatchedWords(matches ...Match) error {
 	if len(prints) == 0 {
 		return nil
 	}
-	_, err := f.addFileBlocks(
+	_, _, err := f.addFileBlocks(
 		fingerprintsFile,
 		unwrittenFileBlock{acceptedWordsBlock, nil, func(*cipherKey) []textFingerprint { return prints }},
 	)

@@ -30,7 +30,7 @@ func (f Store) AddProgramRun(blockKind BlockKind, start, end time.Time) error {
 	if blockKind == UnknownAuthorTextBlock {
 		run = unknownAuthorProgramRunBlock
 	}
-	_, err := f.addFileBlocks(writtenPathsFile, unwrittenFileBlock{run, nil, func(*cipherKey) []textFingerprint {
+	_, _, err := f.addFileBlocks(writtenPathsFile, unwrittenFileBlock{run, nil, func(*cipherKey) []textFingerprint {
 		return []textFingerprint{textFingerprint(start.UnixMilli()), textFingerprint(end.UnixMilli())}
 	}})
 	return err
@@ -100,7 +100,7 @@ func (f Store) addPaths(blockKind BlockKind, paths []string) error {
 	for i, p := range paths {
 		hashes[i] = pathHash(p)
 	}
-	_, err := f.addFileBlocks(writtenPathsFile, newHashBlock(blockKind, nil, hashes))
+	_, _, err := f.addFileBlocks(writtenPathsFile, newHashBlock(blockKind, nil, hashes))
 	return err
 }
 
