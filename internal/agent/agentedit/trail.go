@@ -157,9 +157,9 @@ func (t *entryHistory) addPersonVersion(v *oxbow.Version, parts comparedVersionP
 	t.hasAgentEdit = t.agentVersionCount > 0 && !parts.isRemoved && !v.Erased && t.differsFromPersonVersion(parts)
 }
 
-// differsFromPersonVersion reports whether agents have changed what the person wrote: whether the newest version is
-// removed, has another text, or lacks an alias of the person's version. It also returns true if the newest version's
-// labels differ from t.editPreventingLabels.
+// differsFromPersonVersion reports whether agents have changed what the person wrote. This is the case if the newest
+// version is removed, has another text, lacks an alias of the person's version, or has other labels than
+// t.editPreventingLabels.
 func (t *entryHistory) differsFromPersonVersion(personParts comparedVersionParts) bool {
 	if t.newestParts.isRemoved || t.newestParts.contentHash != personParts.contentHash {
 		return true

@@ -179,8 +179,7 @@ func findRowWithDetails(
 	return found[0], details, err
 }
 
-// columnsAsObject returns some columns of a row as a JSON object. The list names contains the names of these columns. A
-// column without a text is left out.
+// columnsAsObject returns the named columns of a row as a JSON object. A column without a text is left out.
 func columnsAsObject(row sqlitefile.Row, names ...string) map[string]any {
 	object := map[string]any{}
 	for _, name := range names {

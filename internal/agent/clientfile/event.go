@@ -47,8 +47,8 @@ const (
 // This text names the parts of a conversation that are left out.
 const nonTextFilesText = "images and other files"
 
-// reportNonTextParts reports an event of the kind EventNonTextParts for each of several parts that are not text. The
-// parameter kind names the kind of these parts, and the parameter count is the number of parts.
+// reportNonTextParts reports count events of the kind EventNonTextParts, one for each part that is not text. kind names
+// the parts in the plural, such as "images and other files".
 func (e Event) reportNonTextParts(kind string, count int, yield func(*Event)) {
 	e.Kind, e.Text = EventNonTextParts, kind
 	for range count {

@@ -328,8 +328,8 @@ func (k *kimiReader) reportUserMessage(m *messageReporter, message *kimiMessage)
 	k.reportPrompt(m, text, message.Content)
 }
 
-// personText returns the text that the person typed, or "" if a program wrote the content. If the origin is not known,
-// it reports an unknown part.
+// personText returns the text that the person typed, or "" if a program wrote the content. An origin that is not known
+// is reported as an unknown part, and its text is "".
 func (o *kimiOrigin) personText(m *messageReporter, content json.RawMessage) string {
 	switch o.Kind {
 	case "", "user":

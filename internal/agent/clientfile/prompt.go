@@ -69,9 +69,9 @@ func ExtractPromptText(s string) string {
 	return strings.TrimSpace(text.HidePrivateParts(s))
 }
 
-// RemoveArgumentQuotes removes the quotes that OpenCode adds around a prompt. The command "opencode run" adds these
-// quotes if the argument with the prompt contains a space. RemoveArgumentQuotes returns s unchanged for every other
-// client, and if s is not a text in quotes that contains a space.
+// RemoveArgumentQuotes removes the quotes that opencode adds around a prompt. The command "opencode run" adds these
+// quotes if the argument with the prompt contains a space. For every other client, s is returned unchanged. A text
+// without such quotes, or without a space, is also returned unchanged.
 func RemoveArgumentQuotes(client, s string) string {
 	if client != "opencode" {
 		return s

@@ -163,9 +163,9 @@ func (q *qwenReader) readSystemLine(l *qwenLine, e Event, yield func(*Event)) {
 	}
 }
 
-// isWrittenByPerson reports whether the person wrote the text of a user line. If the subtype of the line is unknown,
-// isWrittenByPerson also reports an unknown part to yield and returns false. It also returns false for the subtypes in
-// qwenIgnoredSubtypes.
+// isWrittenByPerson reports whether the person wrote the text of a user line. The result is false if the line's
+// provenance is a program, or if its subtype is in qwenIgnoredSubtypes. A line with an unknown subtype is reported to
+// yield as an unknown part, and the result is false.
 func (l *qwenLine) isWrittenByPerson(e Event, yield func(*Event)) bool {
 	isByProgram := l.Provenance != "" && l.Provenance != "real_user"
 	switch l.Subtype {

@@ -194,8 +194,8 @@ func (a *toolArgs) toChatCall(dir string) *chatCall {
 	return call
 }
 
-// hashCallArguments returns an ID for a call that depends only on the call's arguments. It is used for clients whose
-// hook reports contain no call IDs.
+// hashCallArguments returns an ID that is made only from the call's arguments. It is used for clients whose hook
+// reports contain no call IDs.
 func (call *chatCall) hashCallArguments() string {
 	// Ignore the error: values of these types can always be encoded.
 	b, _ := json.Marshal([]any{call.edit.Path, call.replacements, call.newContent, call.patch})

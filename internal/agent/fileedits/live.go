@@ -175,9 +175,9 @@ func isEditReport(l *clientfile.HookReport) bool {
 	return parseCall(l.ToolName, l.ToolInput) != nil
 }
 
-// waitForEditsOfCall reads the transcript again and again until it contains the reported call. It returns only the
-// edits of that call. It returns nil without an error if the transcript does not contain the call within
-// maxTranscriptWait, or if ctx ends.
+// waitForEditsOfCall reads the transcript repeatedly until it contains the reported call. The result contains only the
+// edits of this call. If the transcript does not contain the call within maxTranscriptWait, or if ctx ends, the result
+// is nil without an error.
 func (r HookInput) waitForEditsOfCall(ctx context.Context, l *clientfile.HookReport) (*Transcript, error) {
 	ctx, stop := context.WithTimeout(ctx, maxTranscriptWait)
 	defer stop()
@@ -268,8 +268,9 @@ func (r HookInput) readEditsOfReportedCall(l *clientfile.HookReport) (*Transcrip
 	return t, nil
 }
 
-// readTranscriptTail reads the first line and the last maxBytes bytes of a transcript. The reader is also returned, so
-// that the caller can pass further lines to it.
+// readTranscriptTail reads the first line and the last maxBytes bytes of the transcript that belongs to the hook report
+// l. The caller can pass further lines to reader. The edits are added to t only when the caller calls the reader's
+// moveEditsToTranscript.
 func (r HookInput) readTranscriptTail(
 	l *clientfile.HookReport,
 	maxBytes int64,

@@ -12,8 +12,8 @@ import (
 )
 
 // TestRecorded tests that the handoff contains all files that were changed, and all commands that passed. The lines of
-// a command are joined into one line. Texts and commands that WithoutTaintedTexts removes, because they repeat text
-// that others wrote, are not expected.
+// a command are joined into one line. Texts and commands that WithoutRepeatedForeignText removes, because they repeat
+// text that others wrote, are not expected.
 func TestRecorded(t *testing.T) {
 	dirs, err := filepath.Glob("../../hook/testdata/*-*")
 	if err != nil || len(dirs) == 0 {

@@ -61,8 +61,8 @@ type mergedCommandLine struct {
 
 func (m *mergedCommandLine) formatLine() string { return strings.Join(m.words, " ") }
 
-// commandsPerToken returns how many commands the line stands for, divided by the line's size in tokens. A line with a
-// command that changed or tested something counts twice.
+// commandsPerToken returns how many commands the line stands for, divided by the line's size in tokens. The result is
+// twice as large for a line with a command that changed or tested something.
 func (m *mergedCommandLine) commandsPerToken() float64 {
 	n := float64(m.commandCount)
 	if m.changesOrTestsFiles {

@@ -47,9 +47,10 @@ func (c MinStrengthCalibration) IsUpToDateFor(entryCount int) bool {
 }
 
 // IsUsableFor reports whether this minimum strength for showing entries may still be used until a new minimum is
-// computed. entryCount is the number of entries in the memory now. IsUsableFor returns true if two conditions are met.
-// The minimum was computed with this program's decoys, which are test prompts that no memory can answer. The memory has
-// more than half and less than twice as many entries as at that time.
+// computed. entryCount is the number of entries in the memory now. IsUsableFor returns true if both conditions are met:
+//
+// - The minimum strength was computed with this program's decoys (test prompts that no memory can answer).
+// - The memory has more than half and less than twice as many entries as it had then.
 func (c MinStrengthCalibration) IsUsableFor(entryCount int) bool {
 	return c.DecoyPromptsHash == decoyPromptsHash() && entryCount < 2*c.EntryCount && c.EntryCount < 2*entryCount
 }

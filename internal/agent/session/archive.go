@@ -74,8 +74,8 @@ type ChangedSession struct {
 	FirstChangedTurn int // number of the session's first new or changed turn, counted from 1
 }
 
-// addCounts adds the counts and the changed sessions of another report. It finds a session by a map, because an export
-// of a chat service may contain 100,000 sessions.
+// addCounts adds the counts and the changed sessions of another report. A session in both reports gets the lower
+// FirstChangedTurn. Sessions are found by a map, because an export of a chat service may contain 100,000 sessions.
 func (r *ArchiveReport) addCounts(o ArchiveReport) {
 	r.EventCount += o.EventCount
 	r.InvalidInputCount += o.InvalidInputCount

@@ -271,8 +271,7 @@ func (r *runningSession) hasCallID(callID string) bool {
 }
 
 // runningSessions returns the sessions for which a hook wrote events within maxTimeSinceLastEvent, latest first. It
-// returns at most maxRunningSessions. A session is missing while its events are in the archive and no hook has written
-// newer ones.
+// returns at most maxRunningSessions. A session whose events were all moved into the archive is missing.
 func (s Spool) runningSessions(now time.Time) (sessions []runningSession) {
 	files, err := os.ReadDir(s.Dir)
 	if err != nil {

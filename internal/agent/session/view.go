@@ -270,8 +270,9 @@ func mergeMatchingCalls(transcriptEvents, reportedCalls []Event) (unmatchedCalls
 	return unmatchedCalls
 }
 
-// joinCallsByArguments merges calls that hooks reported into calls from the transcript (transcriptCalls) with the same
-// arguments, even if the tool's name differs. It returns the calls that remain.
+// joinCallsByArguments merges calls that hooks reported (calls) into calls from the transcript (transcriptCalls) with
+// the same arguments, even if the tools have different names. It returns the reported calls that remain. Paths in the
+// arguments may be relative to dir.
 func joinCallsByArguments(calls, transcriptCalls []*Event, dir string) (rest []*Event) {
 	if len(calls) == 0 {
 		return nil

@@ -165,9 +165,8 @@ func (b *Briefing) writePlaceholderFiles(r *Runner, scratchDir string) ([]string
 	return r.expandPlaceholders(values), nil
 }
 
-// agentEnviron returns the environment variables for the sub-agent. The variables in s.Environ are copied, except those
-// whose names begin with OXBOW_. Then the variables in b.MemoryServer.Env are added. They restrict the sub-agent to its
-// memory.
+// agentEnviron returns the environment variables for the sub-agent: the variables in s.Environ, except those whose
+// names begin with OXBOW_, and the variables in b.MemoryServer.Env, which restrict the sub-agent to its memory.
 func (s *Service) agentEnviron(b *Briefing) []string {
 	var env []string
 	if s.Environ != nil {

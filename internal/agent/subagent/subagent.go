@@ -159,8 +159,11 @@ func (s *Service) MakeBriefing(ctx context.Context, m *oxbow.Memory, req Subagen
 	return b, nil
 }
 
-// resolveProfile returns the profile of a sub-agent. If the caller is bound to a profile, the sub-agent gets this
-// profile. Otherwise the caller could see further entries through the sub-agent.
+// resolveProfile returns the profile of a sub-agent that requests the profile with this name. Without a name, the
+// result is a profile for the whole memory.
+//
+// If the caller is bound to a profile, the sub-agent gets the same profile, and a request for another profile is an
+// error. Otherwise the caller could see further entries through the sub-agent.
 func (s *Service) resolveProfile(name string) (profile.Resolved, error) {
 	switch {
 	case s.RestrictingProfile != nil && name != "" && name != s.RestrictingProfile.Name:

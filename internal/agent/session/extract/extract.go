@@ -51,7 +51,7 @@ func findSentencesByMeaning(meaning sentenceMeaning, text string) (found []strin
 const maxFoundSentences = 12
 
 // anyRuleMatches reports whether a sentence matches a rule for the given meaning, such as a request to remember
-// something. foldedSentence must be a result of [normalizeSentence], which normalizes letters, spaces and punctuation.
+// something. foldedSentence is the sentence in the form that [normalizeSentence] returns.
 func anyRuleMatches(meaning sentenceMeaning, foldedSentence string) bool {
 	return findMatchingRule(meaning, foldedSentence) != nil
 }
