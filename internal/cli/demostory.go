@@ -42,9 +42,9 @@ func demoSteps(paths []string) []demoStep {
 type commandRunner func(context.Context, Env) int
 
 // demoEnv returns the environment in which oxbow demo runs the command args and shows its output. The working directory
-// is dir, which contains the sample files. The output is written to out, as to a terminal. NO_COLOR is the only
-// environment variable. The flag --home names the home. Therefore the commands that the output suggests contain --home
-// too, and cannot change the reader's own memory.
+// is dir, which contains the sample files. The output is written to out, in the form for a terminal. NO_COLOR is the
+// only environment variable. The flag --home names the home. Therefore the commands that the output suggests contain
+// --home too, and cannot change the reader's own memory.
 func (env *environment) demoEnv(dir, home string, out *bytes.Buffer, args []string) Env {
 	staged := env.Env
 	staged.Args = append([]string{"--home", home}, args...)

@@ -16,8 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// layoutOptions returns the options for opening a home of another layout. If accessKind is createAccess, it creates
-// the home's directory.
+// layoutOptions returns the options for opening a home that has the layout of another memory system. If accessKind is
+// createAccess, it creates the home's directory. It opens directories for the options, and they are closed at the end
+// of the run.
 func (mem *lazyMemory) layoutOptions(home string, accessKind accessKind) (layout.Options, error) {
 	src, err := mem.sourceOfChanges()
 	if err != nil {

@@ -109,8 +109,8 @@ brings them back.`,
 	})
 }
 
-// skipFolderSyncCheckAtOpen prevents the comparison of the folders when the memory is opened, because the command
-// compares them itself.
+// skipFolderSyncCheckAtOpen makes this run open the memory without comparing the registered folders with it first. It
+// is for the commands about folders, which compare the folders themselves if this is necessary.
 func (mem *lazyMemory) skipFolderSyncCheckAtOpen() {
 	mem.folderState.mu.Lock()
 	defer mem.folderState.mu.Unlock()

@@ -91,9 +91,9 @@ const dataDirHomeReason = "your data directory"
 // findHomeAndReason returns the home, and a phrase that names the rule by which the home was chosen.
 //
 // If the home was not found from the working directory, findHomeAndReason also creates the user's list of trusted
-// homes, unless the list exists. The list should be created early for this reason: homes that exist at this time are
-// trusted, because an earlier version of oxbow may have created them. If the list was created later, a person might
-// have unpacked an archive with somebody else's home before, and this home would be trusted.
+// homes, unless the list exists. When the list is created, all existing homes become trusted, because an earlier
+// version of oxbow may have created them. The list should therefore be created early, before the user unpacks an
+// archive that contains somebody else's home.
 func (finder *homeFinder) findHomeAndReason() (dir, choiceReason string, err error) {
 	dir, choiceReason, err = finder.chooseHome()
 	if err == nil && choiceReason != nearestHomeReason {
@@ -102,14 +102,14 @@ func (finder *homeFinder) findHomeAndReason() (dir, choiceReason string, err err
 	return dir, choiceReason, err
 }
 
-// chooseHome returns the path of the home, which contains oxbow's memory. choiceReason says by which rule the home was
-// chosen. The first rule that applies decides:
+// chooseHome returns the path of the home, which contains oxbow's memory. The result choiceReason describes the rule by
+// which the home was chosen. chooseHome returns the first of these that is set or exists, or else the last:
 //
-//   - The flag --home names the home.
-//   - The environment variable OXBOW_HOME names the home.
-//   - The layout stores its memory in the user's home directory by custom.
-//   - The working directory or the nearest of its parent directories that is a home is used.
-//   - The home in the user's data directory is used.
+//   - the home that the flag --home names
+//   - the home that the environment variable OXBOW_HOME names
+//   - the user's home directory, if the layout stores its memory there by custom
+//   - the nearest home at or above the working directory
+//   - the home in the user's data directory
 func (finder *homeFinder) chooseHome() (dir, choiceReason string, err error) {
 	for _, c := range []struct{ dir, rule string }{
 		{finder.homeFlag, "--home"},
@@ -325,11 +325,11 @@ func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir stri
 	return filepath.Join(user, filepath.FromSlash(xdgDir), "oxbow")
 }
 
-// homeForClientConfig returns the home that must be written into the configuration of clients. It returns "" if a
-// client finds the home without this. The argument choiceReason is the rule by which oxbow chose the home.
+// homeForClientConfig returns the home that must be written into the configuration of clients. It returns "" if clients
+// find the home without this configuration. The argument choiceReason is the rule by which oxbow chose the home.
 //
 // A client finds the home itself if the home is the nearest home at or above the working directory. It also finds the
-// home in the user's data directory, if this directory is the same without the variable XDG_DATA_HOME. A client may
+// home in the user's data directory, unless the variable XDG_DATA_HOME has changed the data directory. A client may
 // start oxbow without this variable.
 func (finder *homeFinder) homeForClientConfig(home, choiceReason string) string {
 	if choiceReason == nearestHomeReason {

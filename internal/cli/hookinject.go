@@ -269,9 +269,10 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.CallReport) []
 }
 
 // memoryBlockForEdit returns the block of memory that the hook shows to the model before an edit of the files, such as
-// earlier decisions about these files. The block is empty if nothing is found, or if the session has already looked up
-// all files and the last failure of a call. If nothing is found, memoryBlockForEdit records the files in the session's
-// state file, so that they are not looked up again.
+// earlier decisions about these files. If the session's last failed call is known, the block may also be about this
+// failure. The block is empty if nothing is found, or if the session has already looked up all of these files and this
+// failure. If nothing is found, memoryBlockForEdit records the look-up in the session's state file, so that it is not
+// repeated.
 func (t contextInjector) memoryBlockForEdit(
 	ctx context.Context,
 	state inject.SessionShownTexts,

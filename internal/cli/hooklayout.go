@@ -177,10 +177,10 @@ const minHomeContextBytes = 3500
 // is the context that the home (the directory with the memory) contains for every session. If a part of the context is
 // suspicious, the text begins with a warning.
 //
-// A handoff is a note for a later session. If isNewSession is true and an open handoff exists for the session's
-// project, or one without a project, sessionStartText marks this handoff as taken, so that no other session gets it,
-// and uses its text. The handoff's text is added after the home's context. It replaces this context only if the handoff
-// names a profile, and the profile has selected entries for the text.
+// A handoff is a note for a later session. If isNewSession is true and there is an open handoff for the session's
+// project, or for no particular project, sessionStartText marks it as taken, so that no other session gets it. It then
+// appends the text of the handoff to the home's context. If the profile that the handoff names has selected entries,
+// the result is only the text of the handoff, which contains these entries.
 func (l nonOxbowLayoutHook) sessionStartText(ctx context.Context, isNewSession bool, maxBytes int) string {
 	handoff, name := "", ""
 	replaces := false

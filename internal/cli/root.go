@@ -259,7 +259,8 @@ func buildWithPager(build commandBuildFunc) commandBuildFunc {
 	return func(mem *lazyMemory) *cobra.Command { return mem.env.addPager(build(mem)) }
 }
 
-// setUpRoot makes c the root of a command tree.
+// setUpRoot makes c the root of a command tree, and returns c. Before any command of the tree runs, its flags are
+// checked, and it is refused if a profile restricts this run and does not allow the command.
 func (mem *lazyMemory) setUpRoot(c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ArbitraryArgs
 	c.SilenceErrors = true
@@ -282,7 +283,7 @@ func (mem *lazyMemory) setUpRoot(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// addCommonFlags adds the global flags that servers have as well.
+// addCommonFlags adds those global flags to fs that both oxbow and daemons have.
 func (mem *lazyMemory) addCommonFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&mem.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
 	fs.StringVar(

@@ -70,8 +70,9 @@ type archiveOpener struct {
 	spool        session.Spool
 }
 
-// openAfterSpoolDrain returns the archive after draining the spool into it. If isArchiveReadOnly is set, it does not
-// drain the spool.
+// openAfterSpoolDrain returns the archive of sessions. Before that, it moves the reports that hooks have left in the
+// spool directory into the archive, unless isArchiveReadOnly is set. If the reports cannot be moved, it prints a
+// warning.
 func (o *archiveOpener) openAfterSpoolDrain(ctx context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -149,9 +149,9 @@ func (mem *lazyMemory) fillSetupInput(in *clients.SetupIn) (err error) {
 	return nil
 }
 
-// toolsWithoutConfirmation returns the tools that a client may call without asking the person first. It is for homes
-// with a layout other than oxbow's own. These tools are all tools that a server of such a home may list.
-// hasNonOxbowLayout is false if the home has oxbow's own layout, or if it cannot be opened.
+// toolsWithoutConfirmation returns the tools that a client may call without asking the person first, for a home that
+// has the layout of another memory system. These are all tools that a server of this home may list. If the home has
+// oxbow's own layout, or if it cannot be opened, hasNonOxbowLayout is false and names is nil.
 func (mem *lazyMemory) toolsWithoutConfirmation() (names []string, hasNonOxbowLayout bool) {
 	d, other, err := mem.finder.detectLayout()
 	if err != nil || !other {

@@ -21,7 +21,7 @@ type interruptibleReader struct {
 	err    error  // error to return after all bytes in unread were returned
 }
 
-// Read implements [io.Reader].
+// Read implements [io.Reader]. If ctx ends before any bytes arrive, Read returns the error of ctx.
 func (i *interruptibleReader) Read(p []byte) (int, error) {
 	if len(i.unread) == 0 && i.err == nil {
 		type result struct {

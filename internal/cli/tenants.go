@@ -74,8 +74,8 @@ func (t *tenantHomeManager) newHandler(ctx context.Context, metadataHandler http
 }
 
 // signedInTenant returns the name of the tenant (one of the server's users) to whom the request belongs. The browser
-// must be signed in for the tenant, or the tenant's sessions must know the browser. Otherwise signedInTenant returns
-// "".
+// must be signed in, or must sign in by this request with a valid token or a valid link. Otherwise signedInTenant
+// returns "".
 func (t *tenantHomeManager) signedInTenant(w http.ResponseWriter, r *http.Request) string {
 	name, isSignedIn := web.FindRequestTenant(w, r, t.server.guard.Tokens)
 	s := t.sessionsByTenant[name]
@@ -182,7 +182,8 @@ func (t *tenantHomeManager) openTenant(ctx context.Context, name string) (tenant
 	return d, nil
 }
 
-// newSignInLink returns a link that signs the user of this run in.
+// newSignInLink returns a link that signs a browser in as the person or agent that started this run. After signing in,
+// the browser opens the page with the given path, or the first page if path is "".
 func (mem *lazyMemory) newSignInLink(browserSessions *web.BrowserSessions, path string) (string, error) {
 	src, err := mem.sourceOfChanges()
 	if err != nil {

@@ -119,8 +119,9 @@ func (p *replayCache) findOrAdd(key string, digest [sha256.Size]byte) (responseF
 	return responseForKey, true
 }
 
-// endRequest stores the response of the request for which beginRequest returned pending, and drops the oldest
-// responses. If res is nil, the request failed and its key is forgotten. If pending is nil, endRequest does nothing.
+// endRequest stores the response of a request in the cache, and removes the oldest responses if the cache is full. The
+// argument pending is the result of beginRequest for this request. If pending is nil, endRequest does nothing. If res
+// is nil, the request has failed, and endRequest removes its key from the cache.
 func (p *replayCache) endRequest(pending *cachedResponse, res *response) {
 	if pending == nil {
 		return

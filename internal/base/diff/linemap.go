@@ -196,13 +196,13 @@ func mapLinesByMyers(firstPart, secondPart []int32, firstStart, secondStart int,
 }
 
 // isReachedByInsertion is a step of Myers's algorithm, which searches for the fewest edits that turn a text a into a
-// text b. A pair of a position in a and a position in b is on the diagonal with the number k if the difference of the
-// two positions is k. isReachedByInsertion reports whether the last of editCount edits that lead furthest on the
-// diagonal with the number diagonal is an insertion of a line from b. If it returns false, the last edit is the
-// deletion of a line from a.
+// text b. The diagonal k consists of all pairs of a position in a and a position in b whose difference is k. Among all
+// ways to make editCount edits that end on the given diagonal, isReachedByInsertion considers the way that leads
+// furthest. It reports whether the last of these edits is the insertion of a line from b. Otherwise the last edit is
+// the deletion of a line from a.
 //
 // The slice furthestPositions contains, for each diagonal, the largest position in a that editCount-1 edits can reach.
-// The element for the diagonal with the number k is furthestPositions[middle+k].
+// The element for the diagonal k is furthestPositions[middle+k].
 func isReachedByInsertion(furthestPositions []int32, middle, diagonal, editCount int) bool {
 	if diagonal == -editCount || diagonal == editCount {
 		return diagonal == -editCount

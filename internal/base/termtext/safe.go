@@ -92,8 +92,8 @@ func (s *SafeWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// matchPermittedSequence returns the permitted sequence with which b begins, and true. If b ends inside a permitted
-// sequence, it returns that sequence and false. Otherwise it returns "".
+// matchPermittedSequence returns the element of permittedSequences with which b begins, and true. If b is only the
+// beginning of such an element, it returns the element and false. Otherwise it returns "" and false.
 func matchPermittedSequence(b []byte) (sequence string, isComplete bool) {
 	for _, p := range permittedSequences {
 		if n := min(len(b), len(p)); string(b[:n]) == p[:n] {

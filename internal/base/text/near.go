@@ -102,8 +102,8 @@ func (s *SimilarTexts) Add(candidate string) {
 	s.bestMatches = slices.Insert(s.bestMatches, i, m)
 }
 
-// findPlace compares a candidate with the word, and returns the index at which it must be inserted into s.bestMatches.
-// isNew is false if the candidate must not be inserted.
+// findPlace compares a candidate with the searched word. m is the candidate with the result of the comparison, and i is
+// the index at which m must be inserted into s.bestMatches. isNew is false if m must not be inserted.
 func (s *SimilarTexts) findPlace(candidate string) (m similarCandidate, i int, isNew bool) {
 	m, ok := s.word.compareCandidate(candidate)
 	if !ok {
@@ -130,7 +130,7 @@ type letterSet uint64
 // byte by byte, before its letters are decoded. No ASCII letter has this bit.
 const nonASCIIMark letterSet = 1 << 31
 
-// singleLetterSet returns the bit of a letter in lower case.
+// singleLetterSet returns the set that contains only the letter r, which must be in lower case.
 func singleLetterSet(r rune) letterSet {
 	if r >= utf8.RuneSelf {
 		return 1 << (uint32(r) * 0x9E3779B1 >> 26)

@@ -42,7 +42,7 @@ func (p *LetterPairSet) addPair(firstLetter, secondLetter rune) {
 	p[n/64] |= 1 << (n % 64)
 }
 
-// countMissingPairs returns how many bits of q are not in p.
+// countMissingPairs returns the number of pairs in q that are not in p. Pairs that share a bit are counted once.
 func (p *LetterPairSet) countMissingPairs(q *LetterPairSet) (n int) {
 	for i := range p {
 		n += bits.OnesCount64(q[i] &^ p[i])
@@ -50,7 +50,7 @@ func (p *LetterPairSet) countMissingPairs(q *LetterPairSet) (n int) {
 	return n
 }
 
-// hasAll reports whether all bits of q are in p.
+// hasAll reports whether p contains all pairs that are in q.
 func (p *LetterPairSet) hasAll(q *LetterPairSet) bool {
 	missing := uint64(0)
 	for i := range p {

@@ -416,9 +416,9 @@ func (x *commitRangeComparison) findAnnotationsInFile(
 	return p.foundAnnotations, content, src.gitError
 }
 
-// compareFileAnnotations finds a file's annotations in both compared commits, the older base and the newer head. It
-// adds the annotations that are new in the head to the result. It also adds the annotations of the base whose lines
-// differ in the head. If the file cannot be searched, it is added to SkippedFiles.
+// compareFileAnnotations finds a file's annotations in both compared states, the older base and the newer head. It adds
+// to the result the annotations that are new in the head, and the annotations of the base whose lines the change
+// touches. If the file cannot be searched, it is added to SkippedFiles.
 func (x *commitRangeComparison) compareFileAnnotations(ctx context.Context, j diffJob, sidecars []*sidecar) error {
 	now, after, err := x.findAnnotationsInFile(ctx, x.headFiles, j.headFile, sidecars)
 	if j.headSidecar != nil {
@@ -455,7 +455,7 @@ func (x *commitRangeComparison) compareFileAnnotations(ctx context.Context, j di
 }
 
 // addNewAnnotations adds a file's new annotations to AddedAnnotations. headAnnotations are the annotations that were
-// found in the newer of the two compared commits. A new annotation that is missing from headAnnotations is added as an
+// found in the newer of the two compared states. A new annotation that is missing from headAnnotations is added as an
 // annotation whose lines were not found.
 func (x *commitRangeComparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotation) {
 	for _, f := range headAnnotations {
