@@ -81,12 +81,12 @@ type UnreadChanges struct {
 // last call, ReadChanges sets MustReadEverything instead, so that the reader reads everything again.
 const maxReturnedChanges = 500
 
-// Listen returns a listener for the changes in the memory that the workspace w shows. The first call of
-// [ChangeListener.ReadChanges] returns the changes after the change with the number afterSeq. If afterSeq is "", it
-// returns only changes that are made after the call of Listen. If afterSeq is larger than the number of the last
-// change, or if afterSeq is not "" and the memory has no change, ReadChanges reports a reset: the client must read
-// everything again. The caller must close the listener. If afterSeq is not a number, the error matches
-// [oxbow.ErrInvalid].
+// Listen returns a listener for the changes in the memory that the workspace w shows. The caller must close it. The
+// first call of [ChangeListener.ReadChanges] returns the changes after the change with the number afterSeq. If afterSeq
+// is "", it returns only changes that are made after the call of Listen.
+//
+// If the change afterSeq does not exist because the log ends before it, ReadChanges reports that the client must read
+// everything again. If afterSeq is not a number, the error matches [oxbow.ErrInvalid].
 func (f *ChangeFeed) Listen(ctx context.Context, w *verb.Workspace, afterSeq string) (*ChangeListener, error) {
 	seq, err := strconv.ParseUint(cmp.Or(afterSeq, "0"), 10, 64)
 	if err != nil {

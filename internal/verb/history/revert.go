@@ -306,9 +306,9 @@ func findNamesByPrefix(names map[string]bool, prefix string) []string {
 	})
 }
 
-// shownInjections lists which entries hooks showed to a model although the model had not asked for them. It includes
-// only the entries whose names are keys of minVersionByName, and only in the version that minVersionByName contains for
-// the name, or in a later version. The newest are first.
+// shownInjections lists which entries hooks showed to models that had not asked for them, the newest first. The keys of
+// minVersionByName are the names of the wanted entries. An entry is listed only if the version that was shown is the
+// value in this map or a later version.
 func shownInjections(
 	ctx context.Context,
 	a *session.Archive,

@@ -179,11 +179,13 @@ func archiveInjectionSource(w *verb.Workspace, archive *session.Archive) injecti
 	return s
 }
 
-// openInjectionSources returns the memories from which hooks take texts for models. The first memory contains the
-// notes, and the second memory is the archive of sessions. If the notes cannot be opened, the result is only the
-// archive, without an error. If w.Sessions is nil, the result is only the notes, with the error from opening the notes.
-// If the archive cannot be opened, the result is also only the notes. In this case the error is nil if the notes were
-// opened and the archive is unsupported.
+// openInjectionSources returns the memories from which hooks take texts for models: first the memory with the notes,
+// then the archive of sessions. If one of them cannot be opened, the result contains only the other:
+//
+//   - If only the notes cannot be opened, err is nil.
+//   - If the archive cannot be opened, err is the reason. But err is nil if the notes were opened and archives are not
+//     supported here.
+//   - If w.Sessions is nil, there is no archive, and err is the error from opening the notes.
 func openInjectionSources(ctx context.Context, w *verb.Workspace) (all []injectionSource, err error) {
 	place, perr := w.FindPlace()
 	_, m, err := w.OpenMemory(ctx, verb.Read)

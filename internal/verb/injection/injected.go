@@ -124,10 +124,9 @@ func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (Inje
 	return out, err
 }
 
-// candidateTurnFilter returns a filter for turns of sessions. An injection is a text that a hook showed to the model.
-// The filter matches each turn that may contain an injection with the properties in the fields of in. It may also match
-// other turns, so the caller must check the turns again. The argument since is the earliest time of an injection, and
-// is ignored if it is zero.
+// candidateTurnFilter returns a filter for the turns in the archive a that may contain an injection which the arguments
+// select. The filter may also match other turns, so the caller must check the turns again. The argument since is the
+// earliest time of an injection, and is ignored if it is zero.
 func (in InjectedIn) candidateTurnFilter(
 	ctx context.Context,
 	a *session.Archive,
@@ -155,9 +154,9 @@ func (in InjectedIn) candidateTurnFilter(
 	return f, nil
 }
 
-// FindTurnInjections returns the injections in a session's turn. An injection is a text that hooks showed to the agent.
-// The argument e is the entry that contains the turn. FindTurnInjections returns only injections that match
-// in.HookEvent and in.Entry and did not happen before the time since. It returns nil if the turn cannot be parsed.
+// FindTurnInjections returns the injections (texts that hooks showed to the agent) in the turn that the entry e
+// contains. It returns only injections that match in.HookEvent and in.Entry and did not happen before the time since.
+// It returns nil if the turn cannot be parsed.
 func (in InjectedIn) FindTurnInjections(e oxbow.Entry, since time.Time) (items []InjectedItem) {
 	t, err := session.ParseTurn(e.Content)
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file implements the verb Approve, with which a person approves entries that are held back from models.
+// This file implements the verb ApproveEntries, with which a person approves entries that are held back from models.
 
 package labels
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// ApproveEntriesIn is the argument of Approve. It specifies the entries by name or by group. A filter can select a part
+// ApproveEntriesIn is the argument of ApproveEntries. It specifies the entries by name or by group. A filter can select a part
 // of the group.
 type ApproveEntriesIn struct {
 	EntryNames []string `json:"names,omitempty"   flag:"-" usage:"names of entries that are held back"`

@@ -203,9 +203,8 @@ func collectQuarantinedEntries(
 	})
 }
 
-// classifyEntrySummaries processes all entries that are held back, which are entries that models are not shown before a
-// person approves them. The list allHeads contains heads, which are the metadata of entries without the content. It
-// processes each entry in one of three ways:
+// classifyEntrySummaries examines all entries that are held back from models until a person approves them. The list
+// allHeads contains the heads of all entries: their metadata without the content. There are three cases:
 //
 //   - If the head contains the whole entry, the entry is added to s at once.
 //   - If the entry is held back only because it was imported, the entry is counted in s.summariesByVersion. Entries
@@ -476,12 +475,11 @@ func describeQuarantinedEntry(ctx context.Context, t *entryWithSource) Quarantin
 	return held
 }
 
-// CountQuarantinedEntries counts the entries that an import changed and that are held back from models. The result n is
-// their number. The function isChanged must report whether the import changed the entry with the given name.
+// CountQuarantinedEntries returns the number n of entries that an import changed and that are held back from models.
+// The function isChanged must report whether the import changed the entry with the given name.
 //
-// Some of these entries are held back only because they were imported. A person approves or rejects such entries as a
-// group. CountQuarantinedEntries looks for the first of these entries in the order of the memory. The result groupID is
-// the ID of its group, or "" if there is no such entry.
+// If some of these entries are held back only because they were imported, a person can approve them as a group. The
+// result groupID is the ID of the group to which the first of them belongs, or "" if there is none.
 func CountQuarantinedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,

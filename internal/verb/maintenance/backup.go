@@ -119,9 +119,9 @@ func tenantHomes(store string) (homes []string) {
 	return homes
 }
 
-// copyStore copies the workspace's memory to the file in.File. If in.Recipients or a passphrase is given, the copy is
-// encrypted. A copy that is not encrypted is then read completely, and the result contains the problems that were
-// found.
+// copyStore copies the workspace's memory to the file in.File. The argument store is the path of the memory's file. If
+// in.Recipients or a passphrase is given, the copy is encrypted. A copy that is not encrypted is then read completely,
+// and the result contains the problems that were found.
 func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn) (BackupOut, error) {
 	src, err := os.Stat(store)
 	if err != nil {
@@ -201,7 +201,8 @@ func (in BackupIn) outputFile(w *verb.Workspace) output.Output {
 	}
 }
 
-// checkBackupTarget returns the path of the file to write. It fails if this is a memory that is in use.
+// checkBackupTarget returns the path of the file to write. It fails if the path leads to the memory itself, or to
+// another memory that is in use.
 func (in BackupIn) checkBackupTarget(to output.Output, store fs.FileInfo) (string, error) {
 	if fi, err := os.Stat(in.File); err == nil && os.SameFile(fi, store) {
 		return "", verb.Advise(verb.Invalidf("%s is the memory itself", in.File), "name another file")

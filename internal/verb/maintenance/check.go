@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// CheckDataIn is the argument of Check.
+// CheckDataIn is the argument of CheckData.
 type CheckDataIn struct {
 	EarlierHash       string `json:"since,omitempty" value:"HEAD" usage:"Prove that changes were only added since this HEAD, which an earlier check, backup or stats printed."`
 	ShouldSignLogHash bool   `json:"sign,omitempty"               usage:"Sign the head of the memory with the home's key, if the memory is sound."`

@@ -21,9 +21,9 @@ var (
 		oxbow.ErrUnsupported)
 )
 
-// CompressHomeIn is the argument of Compress. Two kinds of homes (a home is a memory's directory) can be compressed.
-// MaxTokens is used for a home with a file that every model receives as a whole. All remaining fields are used for a
-// home that stores its entries in a log for each day.
+// CompressHomeIn is the argument of CompressHome. Two kinds of homes (a home is a memory's directory) can be
+// compressed. MaxTokens is used for a home with a file that every model receives as a whole. All remaining fields are
+// used for a home that stores its entries in a log for each day.
 type CompressHomeIn struct {
 	MaxTokens        *int     `json:"max_tokens,omitempty" usage:"At most so many tokens of the file that a model always receives."`
 	PeriodLength     string   `json:"span,omitempty"       usage:"Length of the periods: week or month; the shortest by default."`
@@ -34,7 +34,7 @@ type CompressHomeIn struct {
 	DryRun           bool     `json:"dry_run,omitempty"    usage:"Show what would be done and change nothing."`
 }
 
-// CompressOut is the result of Compress and Decompress.
+// CompressOut is the result of CompressHome and DecompressDigests.
 type CompressOut struct {
 	DryRun  bool          `json:"dry_run,omitempty"`
 	Digests []verb.Digest `json:"digests"` // digests, each of which replaces the daily logs of a week or month
@@ -77,8 +77,10 @@ func CompressHome(ctx context.Context, w *verb.Workspace, in CompressHomeIn) (ou
 	return out, err
 }
 
-// textsByDigestGroup returns the text that the caller passed for each part of a digest, by the part's group. If the
-// caller passed a single text and no group, the digest must have only one part, which gets the text.
+// textsByDigestGroup returns the text that the caller passed for each part of a digest. The keys are the groups of the
+// parts. If the caller passed a single text and no group, the digest must have only one part, which gets the text. If
+// the caller passed neither texts nor groups, the result is nil. If the numbers of texts and groups differ, or if a
+// group is named twice, textsByDigestGroup returns an error.
 func textsByDigestGroup(
 	ctx context.Context,
 	c verb.Compressor,
@@ -158,7 +160,7 @@ func compressFile(ctx context.Context, w *verb.Workspace, in CompressHomeIn, out
 	return out, nil
 }
 
-// DecompressDigestsIn is the argument of Decompress.
+// DecompressDigestsIn is the argument of DecompressDigests.
 type DecompressDigestsIn struct {
 	DigestNames []string `json:"names"             usage:"Names of the digests to take back, such as week-2026-W16."`
 	DryRun      bool     `json:"dry_run,omitempty" usage:"Show what would be taken back and change nothing."`

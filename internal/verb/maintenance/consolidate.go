@@ -12,13 +12,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ConsolidateIn is the argument of Consolidate.
+// ConsolidateIn is the argument of ConsolidateEntries.
 type ConsolidateIn struct {
 	TokenThreshold int  `json:"over,omitempty"    jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing if there are at most N tokens"`
 	DryRun         bool `json:"dry_run,omitempty" jsonschema:"Show what would be removed and change nothing."            usage:"show what would be removed and change nothing"`
 }
 
-// ConsolidateEntriesOut is the result of Consolidate.
+// ConsolidateEntriesOut is the result of ConsolidateEntries.
 type ConsolidateEntriesOut struct {
 	verb.Tidied
 

@@ -292,9 +292,9 @@ func (w *RollbackWatcher) Note(ctx context.Context) verb.Note {
 // changed again immediately, its modification time might stay the same.
 const minCacheableLockFileAge = 2 * time.Second
 
-// cachedDurableSeq returns the number of the last durable change, as the lock file contained this number when the lock
-// file was last read. The second result is false if the lock file has changed since then, or was never read.
-// lockFileInfo describes the present lock file.
+// cachedDurableSeq returns the number of the last durable change that the lock file contained when it was last read.
+// The argument lockFileInfo describes the present lock file. The second result is false if the lock file was never
+// read, or has changed since it was read.
 func (w *RollbackWatcher) cachedDurableSeq(lockFileInfo fs.FileInfo) (uint64, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 
 // checkNames adds a finding for each name or alias that belongs to several entries, but at most maxListedFindings
 // findings. It returns the total size of all names and contents in bytes. The argument lastSeq is the memory's last
-// change number. If the function d.nameCheckCache is set, it decides whether the memory is checked again. For an
-// unchanged lastSeq, the function may return the result of an earlier check.
+// change number. If d.nameCheckCache is set and lastSeq is the same as in an earlier check, the result may be that of
+// the earlier check.
 func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, lastSeq uint64) (size int64, err error) {
 	check := func() (EntryNamesCheck, error) { return checkAllNames(ctx, m) }
 	keep := d.nameCheckCache

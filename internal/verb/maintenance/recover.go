@@ -414,7 +414,7 @@ func replaceStore(w *verb.Workspace, dir vfs.FS, storePath, recoveredPath string
 	return damagedPath, nil
 }
 
-// AcceptRollbackIn is the argument of Accept. It is empty.
+// AcceptRollbackIn is the argument of AcceptRollback. It is empty.
 type AcceptRollbackIn struct{}
 
 // AcceptRollbackOut is the result of AcceptRollback.

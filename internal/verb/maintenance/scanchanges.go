@@ -110,7 +110,7 @@ func buildCompactCommand(w *verb.Workspace, cutoffTime time.Time) (string, error
 	return fmt.Sprintf("oxbow --home %s compact --keep %dh --yes", text.ShellQuote(p.Home), hours), err
 }
 
-// Words with fewer letters than minWordLength are not searched for, because they are in many notes.
+// Words with fewer bytes than minWordLength are not searched for, because they are in many notes.
 const minWordLength = 3
 
 // describeMentionsInNotes searches the notes of changes for the entry's name and for all aliases and label values that

@@ -161,8 +161,9 @@ func compareLogWithSignedHashes(
 	return signedHashes.CompareWithLog(ctx, w, out.Store, h, out.LastSeq)
 }
 
-// findChangeWithHash searches for the change after which the hash of the log was equal to the argument logHash. If the
-// log contains such a change, the result contains its number and time. Otherwise the field Found of the result is
+// findChangeWithHash searches for the change after which the hash of the log was equal to the argument logHash. The
+// result contains the number and the time of this change. If logHash is the hash with which the log begins, the result
+// contains the number before its first change, and no time. If the hash is not found, the field Found of the result is
 // false.
 func findChangeWithHash(ctx context.Context, w *verb.Workspace, storePath, logHash string) (*EarlierLogHash, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)

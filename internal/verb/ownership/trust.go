@@ -39,8 +39,9 @@ type TrustHomeOut struct {
 	Homes []trust.Home `json:"homes,omitzero"`
 }
 
-// TrustHome records that a home belongs to the user. If in.ShouldRevokeTrust is true, it removes the record. If
-// in.ShouldListHomes is true, it lists the homes of all records.
+// TrustHome records that the home of the workspace belongs to the user. Only a person may do this. If
+// in.ShouldRevokeTrust is true, TrustHome removes the record. If in.ShouldListHomes is true, it only lists the homes of
+// all records. If in.DryRun is set, it changes nothing.
 func TrustHome(ctx context.Context, w *verb.Workspace, in TrustHomeIn) (TrustHomeOut, error) {
 	if in.ShouldListHomes {
 		return TrustHomeOut{Homes: verb.EmptyIfNil(w.Host.TrustList.Homes())}, nil
@@ -124,8 +125,8 @@ func NewUntrustedError(home string) error {
 	)
 }
 
-// CheckSpoolDir returns an error if the spool is a symbolic link, because prompts would be written to the file that the
-// link leads to.
+// CheckSpoolDir returns an error if the spool, the directory in the home into which hooks write their reports, is a
+// symbolic link. Otherwise prompts could be written to any place that the link leads to.
 func CheckSpoolDir(home string) error {
 	spool := filepath.Join(home, session.SpoolDir)
 	fi, err := os.Lstat(spool)

@@ -18,10 +18,10 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// ProfilesIn is the argument of Profiles. It is empty.
+// ProfilesIn is the argument of ListProfiles. It is empty.
 type ProfilesIn struct{}
 
-// ProfilesOut is the result of Profiles.
+// ProfilesOut is the result of ListProfiles.
 type ProfilesOut struct {
 	Profiles []ListedProfile `json:"profiles"`
 }
@@ -396,9 +396,9 @@ type ReplaceProfileOut struct {
 }
 
 // ReplaceProfile replaces the text of a profile's file by in.NewText. The present text must be in.OldText. If both
-// texts are equal, nothing is changed. ReplaceProfile returns an error if the new text repeats foreign text, contains
-// a secret that must not be stored, or is not a valid profile. If a secret may be stored in a replaced form, the
-// secret is replaced. out.Problems lists replaced secrets and the problems of the new profile.
+// texts are equal, nothing is changed. Secrets in the new text are replaced. But if the caller is a person, a secret is
+// an error (see [verb.SecretPolicy]). ReplaceProfile also returns an error if the new text repeats text by others, or
+// is not a valid profile. out.Problems lists replaced secrets and the problems of the new profile.
 func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn) (ReplaceProfileOut, error) {
 	out := ReplaceProfileOut{Name: in.Name, FileOutcome: "unchanged", Problems: []string{}}
 	l, err := w.Loader()

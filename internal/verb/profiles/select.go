@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// SelectEntriesIn is the argument of Select. If it names no profile, Select uses the profile to which the caller is
-// bound. A bound caller can see only the entries that belong to this profile. If the caller is not bound to a profile,
-// Select uses the whole memory.
+// SelectEntriesIn is the argument of SelectEntries. If it names no profile, SelectEntries uses the profile to which the
+// caller is bound. A bound caller can see only the entries that belong to this profile. If the caller is not bound to a
+// profile, SelectEntries uses the whole memory.
 type SelectEntriesIn struct {
 	Profile       string `json:"profile,omitempty"    flag:"-" usage:"Name of the profile."`
 	Query         string `json:"query,omitempty"               usage:"rank entries higher if they match this TEXT"      value:"TEXT"`
@@ -54,9 +54,10 @@ func selectFromProfile(
 	return verb.NewSelectionOut(&got), nil
 }
 
-// newSelectionRequest returns the request for the selection of entries that the input describes. If the input's field
-// AsOfDateOrSeq is a date, the request selects from the memory as it was after the last change up to this date. It may
-// also be the number of a change. If it is before the memory's first change, the error is a [*BeforeFirstChangeError].
+// newSelectionRequest returns the request for the selection of entries that the arguments describe. If in.AsOfDateOrSeq
+// is the number of a change, the request selects from the memory as it was after this change. If it is a date, this is
+// the last change up to this date. If the date is before the memory's first change, the error is a
+// [*BeforeFirstChangeError].
 func newSelectionRequest(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -130,7 +131,6 @@ func CountProfileTokens(ctx context.Context, w *verb.Workspace, in ProfileIn) (P
 	return ProfileBudgetOut{b, estimatedTokensThatFit(b)}, nil
 }
 
-// estimatedTokensThatFit returns a token count. If the estimated token count of a text is not larger than this number,
-// the text certainly fits into the budget b. Because an estimate may be too low, the result is smaller than
-// b.MaxTokens.
+// estimatedTokensThatFit returns the largest token estimate with which a text certainly fits into the budget b. The
+// result is smaller than b.MaxTokens, because an estimate may be too low.
 func estimatedTokensThatFit(b profile.Budget) int { return prompt.MaxEstimateWithinBudget(b.MaxTokens) }

@@ -85,8 +85,9 @@ type SubAgentRun struct {
 	ErrorOutput  string `json:"errors,omitempty"` // end of standard error (only if the run failed)
 }
 
-// SpawnSubAgent starts a sub-agent with the service, or only returns the briefing for a sub-agent. service is nil if
-// the caller may not start sub-agents.
+// SpawnSubAgent starts a sub-agent with the service, and returns the outcome of its run. If in.BriefingOnly is set or
+// no program for sub-agents is configured, it starts nothing, and returns the briefing that a sub-agent would get. If
+// service is nil, because the caller may not start sub-agents, it returns an error.
 func SpawnSubAgent(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -94,7 +94,8 @@ func (o *originFinder) originLabels(name, content string, oldEntry oxbow.Entry) 
 // one entry contains it.
 const minRareWordIDF = 4
 
-// wordsRareInMemory returns the words that are rare in the memory.
+// wordsRareInMemory returns those of the words that are rare in the memory, in lower case. If the memory cannot be
+// searched, it returns nil.
 func (o *originFinder) wordsRareInMemory(words []string) map[string]bool {
 	if o.memory == nil {
 		return nil

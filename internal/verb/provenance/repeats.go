@@ -203,10 +203,9 @@ func (c *foreignRepeatFinder) findInEntries(ctx context.Context, store oxbow.Sto
 	}
 }
 
-// findRepeatsOfTaintedEntries calls addRepeat for each tainted entry that one of the texts repeats. The argument i of
-// addRepeat is the index of this text. A tainted entry contains text by other authors that no person has approved. The
-// object taintedEntries caches the list of these entries, so that only the first change of a run of the program reads
-// the memory.
+// findRepeatsOfTaintedEntries calls addRepeat for each tainted entry that one of the texts repeats, with the index i of
+// this text. A tainted entry contains text by other authors that no person has approved. If taintedEntries does not
+// contain these entries yet, they are read from the memory and kept there for later calls.
 //
 // If there are too many tainted entries, the error matches foreign.ErrTooManyEntries. The caller must then search an
 // index of the texts for the repeats, which is faster in this case.

@@ -242,8 +242,9 @@ type entryTextToExamine struct {
 // textsPerGoroutine is the number of texts that a goroutine examines at a time.
 const textsPerGoroutine = 16
 
-// labelFindingsInTexts adds a label for each finding about a text. The texts are examined in parallel, because this
-// takes most of the time.
+// labelFindingsInTexts examines the texts in s.textsToExamine, and adds a label for each finding to the op in ops that
+// writes the text. Then it empties s.textsToExamine. The texts are examined in parallel, because this takes most of the
+// time.
 func (s *originLabeller) labelFindingsInTexts(ops []oxbow.Op) {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))

@@ -102,9 +102,9 @@ func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ListAgentChange
 // after the person has kept or restored some of these entries.
 const maxListedEdits = 2000
 
-// agentEdits returns the edits by which agents changed texts of persons and which no person has reviewed. The edit with
-// the most recent change comes first. If name is not "", agentEdits returns only the edit of the entry with this name.
-// It returns at most maxListedEdits edits.
+// agentEdits returns the agents' edits of persons' texts that no person has reviewed yet, the most recent first. There
+// is one edit for each entry. If name is not "", agentEdits returns only the edit of the entry with this name. It
+// returns at most maxListedEdits edits.
 func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.AgentEdit, error) {
 	names := []string{name}
 	var err error
@@ -186,7 +186,7 @@ func protectionLabels(ls []oxbow.Label) []oxbow.Label {
 	})
 }
 
-// removeKnownElements returns the elements of its second argument that are not in its first argument.
+// removeKnownElements returns the elements of the list all that are not in the list knownElements.
 func removeKnownElements[T comparable](knownElements, all []T) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(knownElements, t) })
 }

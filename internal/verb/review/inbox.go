@@ -95,7 +95,7 @@ func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out Inbo
 	return out, err
 }
 
-// ListFixesIn is the argument of the function Fixes, which lists how failed commands were made to pass.
+// ListFixesIn is the argument of ListFixes, which lists how failed commands were made to pass.
 type ListFixesIn struct {
 	Error   string `json:"error,omitempty"   flag:"-" usage:"only fixes of this error: a line that a command printed, or a part of one"`
 	Project string `json:"project,omitempty"          usage:"only fixes of this PROJECT; auto is the project of the working directory"`

@@ -52,11 +52,13 @@ type MemoryView struct {
 	clientScopes []scope.Scope
 }
 
-// MakeView returns the part of the memory that a client with the token t may see. The server's rights (o.Rights), the
-// server's profile (o.BoundProfile) and the token's rights all restrict this part. If profileName is not empty, the
-// profile with this name also restricts it. If the server or the token is bound to a profile with a name other than
-// profileName, and profileName is not empty, the error matches [ErrBoundProfile]. If the profile does not exist, the
-// error matches [oxbow.ErrInvalid]. If the profile is not valid, the error is a [profile.Diagnostics].
+// MakeView returns the part of the memory that a client with the token t may see. This part is restricted by the
+// server's rights (o.Rights), the server's profile (o.BoundProfile), the token's rights, and the profile with the name
+// profileName. The name "" requests no profile.
+//
+// If the server or the token is bound to another profile than the requested one, the error matches [ErrBoundProfile].
+// If the profile does not exist, the error matches [oxbow.ErrInvalid]. If the profile is not valid, the error is a
+// [profile.Diagnostics].
 func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error) {
 	own := o.Rights
 	if o.BoundProfile != nil {

@@ -195,10 +195,10 @@ func (in *ImportSessionsIn) addHookReports(clients []ImportedClient) error {
 	return nil
 }
 
-// transcriptReader returns a function that reads a transcript. If the user named the transcript and the function finds
-// no events in the whole file, it returns an error, because another client may have written the file. There is no such
-// error for an empty file. There is none for a client's list of prompts either. Such a list may yield no events,
-// because a prompt is omitted if the transcript of its session exists.
+// transcriptReader returns a function that reads a transcript, and adds a report about the parts that are not stored to
+// c. If the user named the transcript and the whole file contains no events, the function returns an error, because
+// another client may have written the file. Two kinds of files without events are not an error: an empty file, and a
+// client's list of prompts. Such a list omits the prompts of sessions whose transcripts exist.
 func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.TranscriptReader {
 	read := in.NewReader(func(r transcript.ReadReport) {
 		if in.KeepInstructions != nil {
@@ -259,9 +259,9 @@ func (in *ImportSessionsIn) findTranscripts(w *verb.Workspace) (files []transcri
 	return slices.DeleteFunc(files, func(f transcript.FoundTranscript) bool { return f.ModTime.Before(since) }), err
 }
 
-// checkSessionClients returns an error if the sessions of one of the clients cannot be imported. areFilesGiven is true
-// if the user named the files. The error names the remedy, for example if the client keeps its conversations on its
-// servers, if the client is unknown, or if files are given but several clients are named.
+// checkSessionClients returns an error if the sessions of one of the clients cannot be imported. This is the case if a
+// client is unknown, if several clients are named for given files, or if the client keeps its conversations on its
+// servers and no file is given. areFilesGiven is true if the user named files.
 func checkSessionClients(clients []string, areFilesGiven bool) error {
 	found := transcript.ClientNames()
 	for _, c := range clients {

@@ -200,8 +200,8 @@ func (o ResumeOut) Report() (r report.Report) {
 	return r
 }
 
-// ResumeSession returns the command with which the client of the session resumes it. It returns an error if the client
-// lacks such a command.
+// ResumeSession returns the shell command with which the session's client resumes the session. It returns an error if
+// the client has no such command.
 func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeSessionIn) (out ResumeOut, err error) {
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
@@ -311,10 +311,9 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 	return out, err
 }
 
-// findForgottenSession finds a forgotten session. The name of a session is CLIENT/SESSION or SESSION.
-// findForgottenSession returns the session whose name is equal to the parameter name, or otherwise the session whose
-// name begins with this text. It searches the history of the archive. A forgotten session stays in the history until it
-// is purged. findForgottenSession returns an error if no forgotten session matches, or if several sessions match and
+// findForgottenSession searches the history of the archive for a forgotten session, which stays there until it is
+// purged. The argument name is CLIENT/SESSION or SESSION, or the beginning of one of these. A session with exactly this
+// name takes precedence. findForgottenSession returns an error if no forgotten session matches, or if several match and
 // none has exactly this name.
 func findForgottenSession(ctx context.Context, a *session.Archive, name string) (found session.Summary, err error) {
 	name = strings.TrimSpace(name)

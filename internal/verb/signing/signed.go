@@ -65,8 +65,9 @@ func SignLogHashPeriodically(m *oxbow.Memory, storePath string, now func() time.
 	}
 }
 
-// signLogHashAfterChanges signs the hash of a store's whole history, called head, if at least minChanges changes were
-// made since the last signature. It creates a missing key.
+// signLogHashAfterChanges signs logHash, the hash of the store's log (head) after the change with the number seq, and
+// appends the signature to the file of signed heads. It does so only if at least minChanges changes were made since the
+// last signature. If minChanges is 0, it signs unless the change seq was signed last. A missing key is created.
 func signLogHashAfterChanges(storePath string, now time.Time, seq uint64, logHash string, minChanges uint64) error {
 	text, err := os.ReadFile(storePath + signedHashesSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -93,14 +94,13 @@ func signLogHashAfterChanges(storePath string, now time.Time, seq uint64, logHas
 	)
 }
 
-// SignAcceptedRollback signs that the owner accepts a rollback of the log, after which s.Last is the number of the last
-// change. A rollback is a return of the log to an earlier state, for example from a backup. The parameter store is the
-// path of the store file. SignAcceptedRollback signs only if a log head of a change after s.Last was signed before,
-// because otherwise the signatures show no rollback. A log head is a change number with the hash of the log up to this
-// change.
+// SignAcceptedRollback signs that the owner accepts a rollback: the log has returned to an earlier state, for example
+// from a backup. The parameter store is the path of the store file, and s.Last is the number of the last change after
+// the rollback. Nothing is signed if no head (log hash) of a change after s.Last was signed before, because then the
+// signatures show no rollback.
 //
-// The result is true if SignAcceptedRollback signs, even if storing the signature fails with an error. The result is
-// false if no head after s.Last was signed, or if the file with signed heads or the signing key is missing.
+// The result is true if there was a rollback to sign, even if storing the signature fails with an error. It is false if
+// nothing was signed for this reason, or because the file with the signed heads or the signing key is missing.
 func SignAcceptedRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	text, err := os.ReadFile(store + signedHashesSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -371,10 +371,9 @@ func (c *SignedHashCheck) UnknownHashProblem(logHash string, firstSeq uint64) ve
 	)
 }
 
-// SignHead signs the hash chain of a store's log. The hash in the argument chain is the hash of the log after the
-// change with the number seq. The function is meant to be called after a copy of the memory was made. If the store is
-// not the home's own store, the error matches [oxbow.ErrUnsupported]. SignHead also fails if the home is not trusted,
-// or if it must not be written to.
+// SignHead signs the head of a store's log: chain, the hash of the log after the change with the number seq. It is
+// called after a copy of the memory was made. If the store is not the home's own store, the error matches
+// [oxbow.ErrUnsupported]. SignHead also fails if the home is not trusted, or if it must not be written to.
 func SignHead(w *verb.Workspace, store string, seq uint64, chain string) error {
 	p, err := w.FindPlace()
 	isHomesStore := err == nil && p.HasOwnLayout() && p.Home != p.StorePath && p.StorePath == store
