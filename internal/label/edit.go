@@ -174,10 +174,9 @@ func PlanLabelRename(oldLabel, newLabel oxbow.Label) Planner {
 	}
 }
 
-// PlanMergeLabels returns a Planner. The Planner plans to replace each label in the list labels by the label target, in
-// all entries that have such a label. The list labels may contain the label target. If it contains no other label, the
-// Planner returns an [oxbow.InvalidError]. If no entry has a label to replace, the Planner's error matches
-// [oxbow.ErrNotFound].
+// PlanMergeLabels plans to replace each of the labels by the label target, in all entries that have such a label. The
+// list labels may contain target. If it contains no other label, planning fails with an [oxbow.InvalidError]. If no
+// entry has a label to replace, the error of planning matches [oxbow.ErrNotFound].
 func PlanMergeLabels(labels []oxbow.Label, target oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error) {
 		old := subtractLabels(labels, []oxbow.Label{target})
@@ -275,8 +274,8 @@ func (sel Selection) planEdit(
 	}
 }
 
-// hasNameInSet reports whether the entry e has its name or an alias in the set of wanted names (the parameter
-// wantedNames). It adds each name and alias that is in this set to the set seenNames.
+// hasNameInSet reports whether the name or an alias of the entry e is in the set wantedNames. It adds each of them that
+// is in this set to the set seenNames. Both sets contain names in the form of [oxbow.NormalName].
 func hasNameInSet(e *oxbow.Entry, wantedNames, seenNames map[string]bool) (named bool) {
 	for _, word := range append([]string{e.Name}, e.Aliases...) {
 		word = oxbow.NormalName(word)

@@ -310,8 +310,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestLintIsFast checks that Lint does not compare each label with all others. For 20,000 labels, this would be 200
-// million pairs.
+// TestLintIsFast checks that FindSimilarLabels does not compare each label with all others. For 20,000 labels, this
+// would be 200 million pairs.
 func TestLintIsFast(t *testing.T) {
 	var cs []Count
 	for i := range 20_000 {

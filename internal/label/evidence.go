@@ -73,7 +73,8 @@ func newLabelEvidenceModel(key string, entries []*oxbow.Entry) *labelEvidenceMod
 	return m
 }
 
-// addLabelValue adds a value, so that its mentions in texts are found.
+// addLabelValue adds a label value, so that its mentions in texts are found. It does nothing if the value is known
+// already. A value that is a single common word is recorded, but its mentions are not searched for.
 func (m *labelEvidenceModel) addLabelValue(value string) {
 	if _, ok := m.lowerCaseWordsByValue[value]; ok {
 		return

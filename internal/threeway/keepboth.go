@@ -85,10 +85,10 @@ func MergeKeepingBoth(base, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	return e, nil
 }
 
-// mergeAliases merges the aliases in a and b, which are two versions that were derived from base. The list addedAliases
-// contains further aliases for the result. Aliases that one version removed are left out. The result contains the
-// remaining aliases of base in the same order, followed by the new aliases in sorted order. The result is the same if a
-// and b are swapped.
+// mergeAliases merges the aliases of two versions, a and b, and adds addedAliases. The list base contains the aliases
+// of the version from which both were derived. Aliases that one version removed are left out. The result contains the
+// remaining aliases of base in the same order, followed by the new aliases in sorted order. It is the same if a and b
+// are swapped.
 func mergeAliases(base, a, b, addedAliases []string) []string {
 	merged := mergeSets(base, slices.Concat(a, addedAliases), slices.Concat(b, addedAliases))
 	place := func(s string) int {
@@ -199,10 +199,10 @@ func lineChangesFromBase(base, side []string) (out []diff.LineChange, err error)
 	return out, nil
 }
 
-// hasRedundantSide reports whether one text of a conflict contains only changes that another text of the conflict also
-// contains. For example, a text that is equal to the base contains no changes. The list changesByText contains, for
-// each text of the conflict, the changes from the base to this text. The caller joins these lists to a single list of
-// changes. A redundant text would add nothing to the joined list, so that the text would be lost.
+// hasRedundantSide reports whether all changes of one text in a conflict are also changes of another text in the
+// conflict. For example, a text that is equal to the base has no changes. The list changesByText contains, for each
+// text, the changes from the base to this text. If these lists were joined, a redundant text would add nothing, and
+// would be lost.
 func hasRedundantSide(changesByText [][]diff.LineChange) bool {
 	for i, a := range changesByText {
 		for j, b := range changesByText {

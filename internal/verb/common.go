@@ -301,9 +301,9 @@ func EmptyResultReasons(
 	return reasons
 }
 
-// mistypedLabelHints returns hints about filter terms that probably contain a mistake. oxbow takes a term with an
-// unknown key as a label. mistypedLabelHints examines such a term only if the query finds nothing with it (r.Left is
-// 0). The term is probably a mistake if its key is similar to a key of the filter language, or if its value is a date.
+// mistypedLabelHints returns hints about filter terms that probably contain a mistake. A term with an unknown key is
+// taken as a label. If the query finds nothing with such a term (r.Left is 0), the term is probably a mistake in two
+// cases: its key is similar to a key of the filter language, or its value is a date.
 func mistypedLabelHints(diagnosis oxbow.Diagnosis) (hints []Note) {
 	for _, r := range diagnosis.Removed {
 		if r.Left > 0 || len(r.Filter.Terms) == 0 {

@@ -137,10 +137,10 @@ func RecordFingerprints(p fingerprint.Store, entries ...oxbow.Entry) {
 
 type fingerprintsContextKey struct{}
 
-// withFingerprintFile returns a context that contains *k.Fingerprints, the file with fingerprints of entries.
-// Fingerprints are hashes of short word sequences. Calls with this context record the fingerprints of each shown entry
-// that no person wrote or approved. oxbow can then recognize a later text of the agent that repeats such an entry. If
-// k.Fingerprints is nil, withFingerprintFile returns ctx unchanged.
+// withFingerprintFile returns a context for calls that show entries. Such a call records the fingerprints (hashes of
+// short word sequences) of each shown entry that no person wrote or approved in *k.Fingerprints. Then oxbow recognizes
+// a later text of the agent that repeats such an entry. If k.Fingerprints is nil, withFingerprintFile returns ctx
+// unchanged.
 func withFingerprintFile(ctx context.Context, k ProvenanceData) context.Context {
 	if k.Fingerprints == nil {
 		return ctx

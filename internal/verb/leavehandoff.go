@@ -95,11 +95,10 @@ func (w *Workspace) sessionRecordText(ctx context.Context, name string) (string,
 	return record, err
 }
 
-// withAgentAsAuthor returns a context for storing the record of a session's work. If the caller is not a person, it
-// returns ctx unchanged. If the caller is a person, changes with the returned context name the agent as the author. The
-// agent wrote the texts of the record, and the person does not vouch for the texts. These changes also get no taint
-// labels, which mark the influence of texts by others, because the record contains none of the texts that tools
-// returned to the agent.
+// withAgentAsAuthor returns a context for storing the record of a session's work. If the caller is a person, changes
+// with this context name the agent as the author, because the agent wrote the texts of the record, and the person does
+// not vouch for them. These changes get no taint labels, because the record contains none of the texts that tools
+// returned to the agent. If the caller is not a person, withAgentAsAuthor returns ctx unchanged.
 func withAgentAsAuthor(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor != oxbow.Person {

@@ -65,9 +65,9 @@ func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name
 // name.
 const TeamEntryNameSuffix = " (team)"
 
-// teamFileAdvice returns advice on how to change an entry that is stored in team files. oxbow shows the entry under the
-// given name. If the home has an entry of its own with the team entry's name, the shown name ends in
-// TeamEntryNameSuffix. In this case, the advice also says to forget the home's own entry first.
+// teamFileAdvice returns advice on how to change the entry with the given name, which is stored in team files. If the
+// name ends in TeamEntryNameSuffix, because the home has an entry of its own with the same name, the advice also says
+// to forget the home's entry first.
 func teamFileAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
 	const edit = "edit this file, which oxbow team status names; or "
 	plain, isTwin := strings.CutSuffix(name, TeamEntryNameSuffix)

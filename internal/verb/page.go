@@ -26,10 +26,9 @@ const (
 // reservedNoteTokens is the part of each budget that is reserved for a note about the omitted content.
 const reservedNoteTokens = 30
 
-// tokenBudget returns the maximum number of tokens in an answer. If requested is not nil, the maximum is *requested. If
-// requested is nil and w.Unbounded is set, tokenBudget returns math.MaxInt, so that there is no maximum. w.Unbounded is
-// set if the reader can scroll through a long answer. In all other cases, the maximum is defaultTokens. tokenBudget
-// returns an error if *requested is less than 1.
+// tokenBudget returns the maximum number of tokens in an answer: *requested or, if requested is nil, defaultTokens. If
+// requested is nil and the reader can scroll through a long answer (w.Unbounded), the result is math.MaxInt, which
+// means that there is no maximum. tokenBudget returns an error if *requested is less than 1.
 func (w *Workspace) tokenBudget(requested *int, defaultTokens int) (int, error) {
 	switch {
 	case requested != nil && *requested < 1:

@@ -389,11 +389,10 @@ func (e *rememberCall) shouldRetry(err error) bool {
 	return false
 }
 
-// makeOp returns the op that stores the wanted entry. The argument found reports whether the store has an entry with
-// this name, and the argument old is the entry in the store. If found is false, the op adds the wanted entry. If found
-// is true, the op changes old into the wanted entry. makeOp returns nil if nothing has to be changed. It returns an
-// error if the wanted entry is not allowed, for example because its name is taken, or because the caller wants to
-// change an entry that does not exist.
+// makeOp returns the op that stores the wanted entry. If the store has an entry with the name (found), old is this
+// entry, and the op updates it. Otherwise the op adds an entry. makeOp returns nil if nothing has to be changed. It
+// returns an error if the wanted entry is not allowed, for example because its name is taken, or because the call only
+// changes labels of an entry that does not exist.
 func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	e.oldEntry, e.isNameFound = old, found
 	isNameMade := e.derivedName != ""

@@ -133,10 +133,10 @@ func (s *SeenEntries) RecordWrite(before, after oxbow.Entry) {
 	}
 }
 
-// writtenEntry returns the entry to record as known to the session after the session has written the entry. It is
-// storedEntry with the text that the session knows. If the parameter content is not empty, it is the text that the
-// session wrote. If content is empty, the session did not change the text, and knows the text that it saw before.
-// writtenEntry returns the zero entry if s is nil, or if content is empty and the session has not seen the entry.
+// writtenEntry returns the entry to record as seen after the session has written storedEntry. The argument content is
+// the text that the session wrote. If content is empty, the session did not change the text, and the result has the
+// text that the session saw before. writtenEntry returns the zero entry if s is nil, or if content is empty and the
+// session has not seen the entry.
 func (s *SeenEntries) writtenEntry(storedEntry oxbow.Entry, content string) oxbow.Entry {
 	if s == nil {
 		return oxbow.Entry{}
@@ -219,10 +219,10 @@ func (s *SeenEntries) MergeUnseenChanges(storedEntry, newEntry oxbow.Entry) (oxb
 	return newEntry, nil
 }
 
-// CheckRemoval checks whether the session may remove an entry. The parameter stored is the present version of the
-// entry. CheckRemoval returns an error if the session has not seen the present text of the entry. The error contains
-// the present text, which then counts as seen. If the session has never seen the entry, it may still remove the entry
-// if the text is blank, or if only tools of this home have written the entry. If s is nil, CheckRemoval returns nil.
+// CheckRemoval returns an error if the session has not seen the present text of an entry that it wants to remove. The
+// parameter stored is the present version of the entry. The error contains the present text, which then counts as seen.
+// An entry that the session has never seen may still be removed if its text is blank, or if only tools of this home
+// have written it. If s is nil, CheckRemoval returns nil.
 func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	if s == nil {
 		return nil

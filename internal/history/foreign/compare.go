@@ -44,7 +44,7 @@ var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 // texts.ComparesOnlyTaintedEntries is set, it compares them only with entries that are labeled as tainted, because an
 // agent wrote them after it had read text by others. If a text repeats an entry, EachRepeatedEntry calls onRepeat with
 // the entry e and the index i of the text. An entry never counts as a repetition of itself. If a text repeats several
-// entries with the same origin (see entryOriginHash), EachRepeatedEntry may call onRepeat for only one of them.
+// entries with the same origin (see hashEntryOrigin), EachRepeatedEntry may call onRepeat for only one of them.
 //
 // If the store is a log, EachRepeatedEntry uses the index x to find the entries. It may also write the file of this
 // index, if writerMemory is not nil and the file lacks many entries. writerMemory must be a memory that uses the same
@@ -222,8 +222,8 @@ func (c *textComparison) reportRepeatsOfEntry(e *oxbow.Entry) {
 	}
 }
 
-// compareWithCandidateEntries compares the texts in c with the entries that may contain them, and records the texts
-// that an entry repeats. The slice candidates contains these entries. The entries are read from db.
+// compareWithCandidateEntries reads the entries in candidates from db, and compares the new texts in c with them. It
+// reports each entry that a new text repeats. It skips candidates that were removed or no longer count as foreign.
 func (c *textComparison) compareWithCandidateEntries(db *logstore.DB, candidates []repeatedEntryCandidate) error {
 	compared := map[uint64]bool{}
 	for _, candidate := range candidates {

@@ -102,7 +102,9 @@ func (x *Index) Close() {
 	x.discardIndexState()
 }
 
-// catchUpWithLog reads all changes of the log db that are not in the index yet.
+// catchUpWithLog brings the index up to date with the log db. If the index contains another log or nothing, it first
+// opens the index file. Then it reads all changes that are not in the index yet. If there is no usable index file, or
+// if the log was rewritten, it builds the index from all entries.
 func (x *Index) catchUpWithLog(ctx context.Context, db *logstore.DB) error {
 	if x.db != db {
 		x.discardIndexState()
@@ -253,10 +255,10 @@ type repeatedEntryCandidate struct {
 	newTextIndexes  []int32 // indexes of the new texts that may repeat this version
 }
 
-// findCandidatesByKey returns the entry versions that have a sequence of words in common with a new text. If
-// onlyTainted is set, it returns only versions of tainted entries, which an agent wrote after the agent had read text
-// by others. The versions are sorted by foreignReason and then by entryID. textIndexesByKey contains the new texts: it
-// maps a key, which is the hash of a word sequence, to the indexes of the texts with this sequence.
+// findCandidatesByKey returns the entry versions that have a sequence of words in common with a new text, sorted by
+// foreignReason and then by entryID. The argument textIndexesByKey maps a key, which is the hash of a word sequence, to
+// the indexes of the new texts with this sequence. If onlyTainted is set, the result contains only versions of tainted
+// entries, which an agent wrote after it had read text by others.
 func (x *Index) findCandidatesByKey(
 	textIndexesByKey map[fingerprint.TextKey][]int32,
 	onlyTainted bool,
@@ -305,10 +307,10 @@ func (x *Index) textAt(textNumber int) keytable.TextRow {
 	return x.indexFile.TextAt(textNumber)
 }
 
-// shouldSave reports whether the index file should be written, because many index rows are only in memory. A larger
-// file takes longer to write. But if the file is not written, each new process must read the entry versions that the
-// file lacks. The total work is smallest if the file lacks a number of versions that is about the square root of its
-// row count. A process that runs for long keeps the rows in memory, so it writes the file less often.
+// shouldSave reports whether the index file should be written, because it lacks many index rows or entry versions.
+// Writing a large file takes long, but each new process must read the versions that the file lacks. The total work is
+// smallest if the file lacks about as many versions as the square root of its row count. A process that runs for long
+// keeps the rows in memory, so it writes the file less often.
 func (x *Index) shouldSave() bool {
 	rows := x.countRowsNotInFile()
 	total := rows
@@ -329,12 +331,11 @@ func (x *Index) shouldSave() bool {
 	return rows >= max(minRowsBeforeFileSave, 4*root) || x.versionsReadFromLog >= max(minVersionsBeforeFileSave, root)
 }
 
-// saveIndexFile writes the index file if the present file lacks many rows of the index. The parameter "to" is a log.
-// The index file is stored next to this log, and the index must have been built from this log. Before saveIndexFile
-// writes the file, it adds the newest entries of the log to the index. If the index then contains more than about twice
-// as many texts as when it was last built completely, it is built again from all entries. After the file was written,
-// it discards the rows in memory. If writing fails, for example because another process is writing to the log, a later
-// call tries again.
+// saveIndexFile writes the index file next to the log "to", if the present file lacks many rows of the index. The index
+// must have been built from this log. Before saveIndexFile writes the file, it adds the newest entries of the log to
+// the index. If the index then contains more than about twice as many texts as when it was last built completely, it is
+// built again from all entries. After the file was written, the rows in memory are discarded. If writing fails, for
+// example because another process is writing to the log, a later call tries again.
 func (x *Index) saveIndexFile(ctx context.Context, to *logstore.DB) error {
 	if x.db == nil || !x.shouldSave() {
 		return nil

@@ -84,8 +84,9 @@ func (f *lineageFinder) openLineageFile(ctx context.Context) error {
 }
 
 // readChangesNewerThanKeyFile reads the memory's changes that are newer than the key file, which is an index of the
-// history. It returns an error if the history does not contain the file's last change with the same number and hash.
-// The file then belongs to another history.
+// history. The error matches errUnusableKeyFile if there is too much text in these changes. It also matches this error
+// if the history does not contain the file's last change with the same number and hash, because the file then belongs
+// to another history.
 func (f *lineageFinder) readChangesNewerThanKeyFile(ctx context.Context, head *keyFileHead) error {
 	left := maxUnindexedBytes + maxUnindexedBytesPerKey*head.keyCount
 	f.changesAfterKeyFile = nil

@@ -219,9 +219,9 @@ func (w edgeFollower) edgeEntriesInWalkOrder(e Edge) (near, far string) {
 
 // followEdges returns the edges that can be reached from the entry called name in at most maxLineageSteps steps. An
 // edge connects an entry with a source from which the entry was made. If w.isTowardSources is set, each step leads from
-// an entry to its sources. Otherwise each step leads from a source to the entries that were made from it. The caller
-// passes in the list found all edges that begin or end at the entry called name. If w.findEdges fails, followEdges
-// returns the error.
+// an entry to its sources. Otherwise each step leads from a source to the entries that were made from it. The argument
+// found must contain all edges that begin or end at the entry called name. If w.findEdges fails, followEdges returns
+// the error.
 func (w edgeFollower) followEdges(name string, found []Edge) (edges []Edge, err error) {
 	seen, at := map[string]bool{name: true}, map[string]bool{name: true}
 	for step := 1; ; step++ {

@@ -82,8 +82,8 @@ func (s *wordGramHasher) eachVersionKey(c *oxbow.Change, add func(i int, k versi
 	})
 }
 
-// versionKeysForSourceLabels returns a key for each source label of the version v. The key contains the name of the
-// entry from which the version was made. If a label cannot be parsed, the whole label is used as the name.
+// versionKeysForSourceLabels returns a key for each source label of the version v. The key is made from the name of the
+// entry or turn that the label names as the source of v.
 func versionKeysForSourceLabels(v *oxbow.Version) (keys []versionKey) {
 	for _, l := range v.Entry.Values(SourceLabel) {
 		name, _, ok := ParseSource(l)

@@ -105,13 +105,13 @@ func (l *ShownTextLedger) AddTexts(texts ...ShownText) {
 	l.textsByWord = nil
 }
 
-// FindSources returns the shown texts from which the argument text was probably copied, at most maxReturnedSources. The
-// result begins with shown texts that have six consecutive words in common with text. Then follow shown texts that have
-// at least four rare words in common with text. In both parts, shown texts with more matches come first. The function
-// findRareWords must return the words that are rare in the memory.
+// FindSources returns the shown texts from which the argument text was probably copied, at most maxReturnedSources.
+// First come shown texts that have six consecutive words in common with text, then shown texts that have at least
+// minSharedRareWords rare words in common with it. In both parts, shown texts with more matches come first. The
+// function findRareWords must return those of the words that are rare in the memory.
 //
-// The argument oldContent is the previous content of the entry. Words that are also in oldContent do not count. The
-// argument name is the entry's name. Shown texts of this entry are left out.
+// The argument oldContent is the previous content of the entry called name. Words that are also in oldContent do not
+// count, and shown texts of this entry are left out.
 func (l *ShownTextLedger) FindSources(
 	name, text, oldContent string,
 	findRareWords func(words []string) map[string]bool,

@@ -68,8 +68,8 @@ func (n *loggedVersion) isToRevert(sel *VersionSelection) bool {
 	return n.isToBeReverted || (n.derivedVersion != nil && sel.IncludesCopiedVersions)
 }
 
-// isAffectedByRevert reports whether the version n must be reverted. This is the case if the caller selected n, or if n
-// contains text of a selected version.
+// isAffectedByRevert reports whether the caller selected the version n for the revert, or n contains text of a selected
+// version. A version of the second kind is reverted only if the selection includes copied versions.
 func (n *loggedVersion) isAffectedByRevert() bool {
 	return n.isToBeReverted || n.derivedVersion != nil
 }
@@ -124,8 +124,8 @@ func readRevertLogWindow(ctx context.Context, h oxbow.Historian, sel *VersionSel
 	return w, w.setPreviousEntries(ctx)
 }
 
-// includesRevertsSince reports whether the change c reverts other changes, and none of them is before the change whose
-// number is the argument firstChangeNumber.
+// includesRevertsSince reports whether the change c reverts other changes, and all of them have the number
+// firstChangeNumber or a higher number.
 func includesRevertsSince(c *oxbow.Change, firstChangeNumber uint64) bool {
 	return len(c.Reverts) > 0 && slices.Min(c.Reverts) >= firstChangeNumber
 }
@@ -157,9 +157,9 @@ func (w *revertLogWindow) addChange(c *oxbow.Change, sel *VersionSelection, undo
 	}
 }
 
-// markUndoAndUndone adds the numbers of all changes that the change c undid to the map undone. If c is the last change
-// in the window w, it sets isUndoRelated for the nodes of c. The caller must have added c to w as the last change. The
-// change c must be an undo.
+// markUndoAndUndone adds the numbers of all changes that the change c undid to the map undone. It also sets
+// isUndoRelated for the versions in c. The change c must be an undo, and must be the change that was last added to the
+// window w.
 func (w *revertLogWindow) markUndoAndUndone(c *oxbow.Change, undone map[uint64]bool) {
 	for _, s := range c.Reverts {
 		undone[s] = true
@@ -172,8 +172,8 @@ func (w *revertLogWindow) markUndoAndUndone(c *oxbow.Change, undone map[uint64]b
 	}
 }
 
-// setPreviousEntries sets the field previous of each version. The field then points to the entry as it was right before
-// this version, or is nil if the entry did not exist.
+// setPreviousEntries sets the field previousEntry of each version. The field then points to the entry as it was right
+// before this version, or is nil if the entry did not exist.
 func (w *revertLogWindow) setPreviousEntries(ctx context.Context) error {
 	now := map[string]*oxbow.Entry{}
 	for _, n := range w.versions {
@@ -402,15 +402,15 @@ func (t *copiedTextTracer) findSourceInLabels(n *loggedVersion) string {
 	return ""
 }
 
-// isSelectedSource reports whether the source with the given label is selected by the caller. The source is outside the
-// memory, such as a turn of a session. The revert concerns the entries that were made from selected sources.
+// isSelectedSource reports whether the caller selected the source with the given label, so that the entries that were
+// made from it are to be reverted. The source is outside the memory, such as a turn of a session.
 func (sel *VersionSelection) isSelectedSource(label string) bool {
 	return sel.SelectsSource != nil && sel.SelectsSource(label)
 }
 
-// isAffectedVersion reports whether the entry NAME contained affected text after the change SEQ. The parameter
-// source has the form NAME@SEQ. Affected text is in versions that are to be reverted, and in versions that were made
-// from them. isAffectedVersion compares SEQ with the number of the entry's first affected version.
+// isAffectedVersion reports whether the version that source names is affected by the revert: it is to be reverted, or
+// may contain text of such a version. The argument source has the form NAME@SEQ. The version counts as affected if SEQ
+// is not lower than the number of the entry's first affected version. For any other text, the result is false.
 func (t *copiedTextTracer) isAffectedVersion(source string) bool {
 	name, seq, ok := lineage.ParseSource(source)
 	first := t.firstAffectedVersionByName[name]

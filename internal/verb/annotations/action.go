@@ -110,9 +110,9 @@ func FindActionHints(ctx context.Context, w *verb.Workspace, in FindActionHintsI
 	return a.output, ctx.Err()
 }
 
-// decisionFormatter returns a function that formats an entry, such as a decision, for display next to the file. The
-// function returns the file name and the first paragraph of the entry's content. It returns "" if the entry may only be
-// shown to somebody who asks for it.
+// decisionFormatter returns a function that formats an entry, such as a decision, as a hint about the file. The hint
+// consists of the file name and the first paragraph of the entry. It is "" if the entry may only be shown to a model
+// that asks for it.
 func decisionFormatter(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		if !e.MayShow(oxbow.Unasked) {
@@ -122,9 +122,9 @@ func decisionFormatter(file string) func(e *oxbow.Entry) string {
 	}
 }
 
-// describePastFix returns a sentence that tells how an earlier session fixed an error. The entry e describes the fix.
-// describePastFix returns "" if e is not a fix, or if e may be shown only to a model that asked for it, for example
-// because e looks like instructions.
+// describePastFix returns a sentence that tells how an earlier session fixed an error, according to the entry e. It
+// returns "" if e does not describe a fix, or if e may only be shown to a model that asks for it, for example because e
+// looks like instructions.
 func describePastFix(e *oxbow.Entry) string {
 	f, ok := inbox.ParseFixEntry(e)
 	if !ok || !e.MayShow(oxbow.Unasked) {

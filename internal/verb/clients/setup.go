@@ -294,11 +294,10 @@ func (in *SetupIn) updateAnnotationHooks(c *setup.Client, o setup.Options, s *Se
 	return c.SwitchAnnotations(in.SetupMachine, o, s.RecordsEditReasons)
 }
 
-// setUpClientMemory starts, continues or ends the mirroring of a client's own memory. Mirroring means that the notes in
-// the client's memory are copied into oxbow's memory. setUpClientMemory does what in.ClientMemoryMode demands, and
-// stores the result in s. If the client's memory is mirrored, setUpClientMemory also imports the notes now. In a dry
-// run or a check, it only sets the result. It does nothing if the client has no memory of its own, or if the home has
-// another layout than oxbow's own.
+// setUpClientMemory starts, continues or ends the mirroring of a client's own memory, as in.ClientMemoryMode demands,
+// and stores the result in s. Mirroring means that the notes in the client's memory are copied into oxbow's memory. If
+// the client's memory is mirrored, setUpClientMemory also imports the notes now. In a dry run or a check, it only sets
+// the result. It does nothing if the client has no memory of its own, or if the home does not have oxbow's own layout.
 func (in *SetupIn) setUpClientMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.FindPlace()
 	if err != nil {

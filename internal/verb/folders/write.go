@@ -128,10 +128,10 @@ func (s *folderSync) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.En
 	return nil // Write nothing. The file from which the entry was imported was deleted, or belongs to another folder.
 }
 
-// writeToOriginFile writes an entry to the file from which it was imported. It writes nothing if the file already has
-// this text, or has changed since the folder was listed. It returns an error if the file contains a secret, or if it
-// contains several notes (or none) and none has the name of the entry. If the file contains only one note, this note
-// belongs to the entry, even if its name is different.
+// writeToOriginFile writes an entry to the file from which it was imported. If the file contains several notes, the
+// note with the name of the entry is replaced. If the file contains only one note, this note is replaced, even if its
+// name is different. Nothing is written if the file already has this text, or has changed since the folder was listed.
+// writeToOriginFile returns an error if the file contains a secret, or no note for the entry.
 func (s *folderSync) writeToOriginFile(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, file string) error {
 	old, err := vfs.ReadFile(s.fsys, file, maxNoteBytes)
 	if err != nil {
@@ -295,9 +295,9 @@ func (s *folderSync) parseFile(
 	return items, hasSecret, nil
 }
 
-// writeFile writes the text content to the file named file of the folder, and records in the memory m that the entry e
-// belongs to this file. To record the file, writeFile adds labels to e: the labels of the item that was read from the
-// text (it.Entry.Labels), the folder's label, and labels that name the file.
+// writeFile writes the text content to the file of the folder, and records in the memory m that the entry e belongs to
+// this file. For this record, e gets the labels of it.Entry, which is the item that was read from the text, the
+// folder's label, and labels that name the file.
 func (s *folderSync) writeFile(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -337,9 +337,9 @@ func (s *folderSync) writeFile(
 		ops...)
 }
 
-// addMissingLabels returns labels and, in addition, some elements of stampedLabels that labels lacks. These are the
-// labels that hold an entry back from models, record the entry's approval, or name the text's author. Other elements of
-// stampedLabels are ignored. The result is sorted.
+// addMissingLabels returns labels, with those elements of stampedLabels added that hold an entry back from models,
+// record the entry's approval, or name the text's author. Other elements of stampedLabels are ignored. The result is
+// sorted.
 func addMissingLabels(labels, stampedLabels []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range stampedLabels {

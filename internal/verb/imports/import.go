@@ -38,7 +38,8 @@ type ImportIn struct {
 type ImportOut struct {
 	transfer.ImportOut
 
-	// Clients and UnreadTranscripts say which sessions were added to the archive, and which transcripts could not be read.
+	// Clients and UnreadTranscripts say which sessions were added to the archive, and which transcripts could not be
+	// read.
 	Clients           []sessions.ImportedClient   `json:"clients,omitempty"`
 	UnreadTranscripts []sessions.UnreadTranscript `json:"unread,omitempty"`
 

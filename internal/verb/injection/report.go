@@ -52,9 +52,8 @@ func (it *InjectedItem) addToReport(r *report.Report) {
 	}
 }
 
-// totalSentence returns a sentence with four facts about the injections, which are texts that hooks inserted: the
-// number of injections, the number per place of insertion, the total number of tokens, and the number of injections
-// whose entries were used.
+// totalSentence returns a sentence with the number of injections, in total and for each hook event, the number of their
+// tokens, and the number of injections whose entries were used.
 func (t InjectionTotals) totalSentence() report.Sentence {
 	var places []string
 	for _, p := range slices.Sorted(maps.Keys(t.CountByHookEvent)) {
@@ -69,9 +68,9 @@ func (t InjectionTotals) totalSentence() report.Sentence {
 	)
 }
 
-// DescribeInjection describes an injection (a text that a hook inserted for a model) in a few words. The result names
-// the hook event, the kind of answer if there is one, and the number of tokens. If the match strength is known, it also
-// names this strength and the minimum that the strength exceeded.
+// DescribeInjection describes an injection in a few words: the hook event, the kind of answer if there is one, and the
+// number of tokens. If it is known how strongly the entries matched, it also names this strength and the minimum that
+// it exceeded.
 func DescribeInjection(in *session.Injection) string {
 	words := []string{in.HookEvent}
 	if in.AnswerKind != "" {

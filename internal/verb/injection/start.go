@@ -239,11 +239,10 @@ func sortMostUsedFirst(ctx context.Context, w *verb.Workspace, notes []oxbow.Ent
 	slices.SortStableFunc(notes, func(a, b oxbow.Entry) int { return cmp.Compare(used[b.Name], used[a.Name]) })
 }
 
-// addNoteGroup appends a line to lines for each note in the list group, and adds the notes to the lists in out. All
-// appended lines together have at most maxTokens tokens. The result used is the number of their tokens. If a line does
-// not fit, addNoteGroup shortens the line. If the shortened line still does not fit, the note is omitted. A line has at
-// most maxLineBytes bytes. In a group of pinned notes, or of notes that every process gets, the limit is
-// maxPinnedLineBytes.
+// addNoteGroup appends a line to lines for each note in the list group, and adds the notes to the lists in out. The
+// appended lines have at most maxTokens tokens together, and the result used is the number of their tokens. A line has
+// at most maxLineBytes bytes of the note's text, or maxPinnedLineBytes for pinned notes and notes with the label
+// process. A line that does not fit is shortened. If the shortened line does not fit either, the note is omitted.
 func (out *SessionStartOut) addNoteGroup(lines *strings.Builder, group []oxbow.Entry, maxTokens int) (used int) {
 	if len(group) == 0 {
 		return 0

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// ApproveEntriesIn is the argument of ApproveEntries. It specifies the entries by name or by group. A filter can select a part
-// of the group.
+// ApproveEntriesIn is the argument of ApproveEntries. It specifies the entries by name or by group. A filter can select
+// a part of the group.
 type ApproveEntriesIn struct {
 	EntryNames []string `json:"names,omitempty"   flag:"-" usage:"names of entries that are held back"`
 	Group      string   `json:"group,omitempty"            usage:"approve all entries of an import, pull or load, by the ID that oxbow approve lists"   value:"ID"`

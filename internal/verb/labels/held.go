@@ -165,13 +165,13 @@ type versionEntries struct {
 }
 
 // collectQuarantinedEntries finds all entries that are held back from models until a person approves them, and calls fn
-// with the result s. The argument read of fn is a function that returns entries by their IDs. The function read must
-// not be used after fn has returned. collectQuarantinedEntries may call fn more than once, because it starts again with
-// a new result if an entry cannot be read.
+// with the result s. The second argument of fn is a function that reads entries by their IDs. It must not be used after
+// fn has returned. fn may be called more than once, with a new result each time, because the search starts again if an
+// entry cannot be read.
 //
-// collectQuarantinedEntries examines the summaries of all entries. A memory can contain 100,000 imported entries, so
-// only some entries are read completely. These are one entry from each change that imported entries, and all entries
-// that are not part of an import.
+// A memory can contain 100,000 imported entries. Therefore only the summaries of all entries are examined, and few
+// entries are read completely: one entry from each change that imported entries, and all entries that are not part of
+// an import.
 func collectQuarantinedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -255,11 +255,10 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	}
 }
 
-// groupEntrySummaries assigns the entries in summariesByVersion to the imports that added them. The version of an entry
-// is the number of the change that last wrote the entry, so entries with the same version were written by the same
-// change. For each version, groupEntrySummaries reads one entry, to find out whether the change was an import. If so,
-// it adds all entries with this version to the group of the import. If not, it reads all entries with this version, and
-// adds each entry by its own source.
+// groupEntrySummaries assigns the entries in s.summariesByVersion to the imports that added them. Entries with the same
+// version were last written by the same change. Therefore groupEntrySummaries reads only one entry for each version, to
+// find out whether the change was an import. If so, it adds all entries with this version to the group of the import.
+// If not, it reads all of them, and adds each entry by its own source.
 func (s *quarantinedCollector) groupEntrySummaries(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.summariesByVersion))
 	// ID of one entry for each version; one entry is enough to find out whether an import wrote the version, because

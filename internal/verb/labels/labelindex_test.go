@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// TestIndexAfterApproval tests that Approve updates the index of the memory, so that the index file changes. Otherwise
-// the next hook would have to update the index. A hook must answer within one second, and it cannot save an index that
-// it did not complete. No session would then begin with notes until the next recall.
+// TestIndexAfterApproval tests that ApproveEntries updates the index of the memory, so that the index file changes.
+// Otherwise the next hook would have to update the index. A hook must answer within one second, and it cannot save an
+// index that it did not complete. No session would then begin with notes until the next recall.
 func TestIndexAfterApproval(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")
 	m := storetest.Open(t, path, nil)

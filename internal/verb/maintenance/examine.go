@@ -141,10 +141,9 @@ func examineStore(ctx context.Context, w *verb.Workspace) (CheckDataOut, error) 
 	return out, err
 }
 
-// checkFileExists sets o.IsStoreFileMissing and o.OK if the file of the store does not exist. If the lock file shows
-// that changes had been written to the store, checkFileExists adds a problem, sets o.OK to false, and stores the number
-// of the last change in o.lastDurableSeq. It does nothing if the file exists or the home does not have oxbow's own
-// layout.
+// checkFileExists sets o.IsStoreFileMissing and o.OK if the file of the store does not exist. But if the lock file
+// shows that changes had been written to the store, it sets o.OK to false, adds a problem, and stores the number of the
+// last change in o.lastDurableSeq. It does nothing if the file exists, or if the home does not have oxbow's own layout.
 func (o *CheckDataOut) checkFileExists(p verb.Place) {
 	if missing, _ := verb.IsStoreMissing(p.StorePath); !p.HasOwnLayout() || !missing {
 		return

@@ -113,12 +113,13 @@ type scannedMemory struct {
 	isArchive bool // the scanned memory is the archive of sessions, and not the user's memory
 }
 
-// scanMemory finds the secrets in the entries, in old versions, and in the change notes of a memory. If the argument
-// fix is true, scanMemory writes each current entry again without the secrets, and erases all versions that contain
-// secrets. Secrets in notes can only be removed together with their changes. In the archive of sessions, scanMemory
-// removes these changes. In the user's memory, it only reports the command for this. If the caller is an agent and a
-// person wrote a text with a secret, scanMemory returns an error and erases nothing, because an agent must not erase a
-// person's text.
+// scanMemory finds the secrets in the entries, the old versions and the change notes of a memory. If fix is true, it
+// writes each current entry again without the secrets, and erases all versions that contain secrets. A secret in a note
+// can only be removed together with its change. In the archive of sessions, scanMemory removes these changes. In the
+// user's memory, it only reports the command for this.
+//
+// An agent must not erase a person's text. If the caller is an agent and a person wrote a text with a secret,
+// scanMemory erases nothing and returns an error.
 func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
 	m, archive := scanned.Memory, scanned.isArchive
 	before := len(o.FoundSecrets)

@@ -16,15 +16,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// scanChanges searches the log's changes for secrets, and adds the found secrets to o.FoundSecrets. It examines the
-// note of each change, and its source, which records who made the change.
+// scanChanges searches the note and the source (author) of each change in the log for secrets, and adds them to
+// o.FoundSecrets. The result cutoffTime is the time up to which changes must be dropped to remove these secrets. It is
+// zero if there are none.
 //
-// The map in the argument sources contains the secrets that were found in the sources of entries. The key is the number
-// of the change that wrote the entry. scanChanges deletes the elements for changes that are still in the log. It then
-// adds the secrets in the remaining elements, because they are not in the log's changes.
-//
-// The result cutoffTime is the time up to which changes must be dropped to remove all these secrets. It is zero if
-// there are no such secrets.
+// The map sources contains the secrets in the sources of entries, by the number of the change that wrote the entry. For
+// a change that is still in the log, the same secrets are found in the log, so scanChanges deletes the element. It adds
+// the secrets in the remaining elements to o.FoundSecrets.
 func (o *ScanOut) scanChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -68,14 +66,13 @@ func (o *ScanOut) scanChanges(
 	return cutoffTime, nil
 }
 
-// dropChangesUntil deletes the session archive's history up to the time cutoffTime, because the notes or sources of
-// these changes contain secrets. A hash chain covers the notes and sources of changes, so that a secret in a note
-// cannot be replaced alone. Therefore a compaction drops all changes up to cutoffTime, even changes without secrets.
-// This is acceptable because nobody undoes changes in the archive.
+// dropChangesUntil deletes the history of the session archive up to the time cutoffTime, because notes or sources of
+// these changes contain secrets. All changes up to this time are dropped, even changes without secrets, because a hash
+// chain covers the notes and sources, so that a single secret cannot be replaced. This is acceptable because nobody
+// undoes changes in the archive.
 //
 // If m is the user's memory (isArchive is false), dropChangesUntil deletes nothing, and adds the command for the
-// compaction to o.RemainingSteps. The parameter secretCount is the number of secrets in notes and sources. If
-// secretCount is 0, dropChangesUntil does nothing.
+// compaction to o.RemainingSteps. If secretCount, the number of secrets in notes and sources, is 0, it does nothing.
 func (o *ScanOut) dropChangesUntil(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -113,11 +110,11 @@ func buildCompactCommand(w *verb.Workspace, cutoffTime time.Time) (string, error
 // Words with fewer bytes than minWordLength are not searched for, because they are in many notes.
 const minWordLength = 3
 
-// describeMentionsInNotes searches the notes of changes for the entry's name and for all aliases and label values that
-// the entry has or had. Redacting the entry does not remove these words from the notes. The result is a sentence that
-// lists the changes whose notes contain a searched word. It also contains the command that drops all changes up to the
-// newest of these changes. A name, alias or label value with fewer than minWordLength bytes is not searched. If no note
-// contains a searched word, or if the memory has no log, the result is "".
+// describeMentionsInNotes returns a sentence about the changes whose notes mention an entry, because redacting the
+// entry does not change the notes. The sentence lists the changes, and contains the command that drops all changes up
+// to the newest of them. A note mentions the entry if it contains the name, or an alias or label value that the entry
+// has or had, and this word has at least minWordLength bytes. If no note mentions the entry, or if the memory has no
+// log, the result is "".
 func describeMentionsInNotes(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
 	words := map[string]bool{name: true}
 	var noted []oxbow.Change // changes with a note, newest first

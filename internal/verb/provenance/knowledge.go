@@ -8,13 +8,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// recordFingerprints passes the entries that ops write to verb.RecordFingerprints. This function records fingerprints
-// (hashes) of the texts of entries that repeat foreign text or have an unknown author, so that later repetitions of
-// these texts are recognized. Errors are ignored, because later texts are also compared with the entries themselves.
+// recordFingerprints records the fingerprints (hashes) of the texts that ops write, if they repeat text by others or
+// have an unknown author (see [verb.RecordFingerprints]). Later repetitions of these texts are then recognized. Errors
+// are ignored, because later texts are also compared with the entries themselves.
 //
-// Entries whose only warning label is that they were imported are skipped. For imported texts, the comparison with the
-// entries is enough. Besides, the fingerprints of a large import would displace the fingerprints of texts that agents
-// have read.
+// Entries whose only warning label is that they were imported are skipped. For them, the comparison with the entries is
+// enough. Besides, a large import would displace the fingerprints of texts that agents have read.
 func recordFingerprints(ops []oxbow.Op, provenanceData verb.ProvenanceData) {
 	if provenanceData.Fingerprints == nil {
 		return

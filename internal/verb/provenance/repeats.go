@@ -55,11 +55,13 @@ func labelKeyIfMultiWord(l oxbow.Label) []string {
 	return nil
 }
 
-// textBeforeAndAfter returns the text that the change op writes, and the text of the entry before the change. The text
+// textBeforeAndAfter returns the text that the op writes, and the text of the entry before the op. The text
 // previousText has lines with the content, the name, the aliases and the label values of oldEntry. The text writtenText
-// has the same lines, as far as op contains these values. If op only changes labels, writtenText contains only the
-// values of new labels. Both texts omit labels in which programs record where an entry comes from. If oldEntry is
-// tainted (it may contain text by others) or unvouched (nobody vouches for its text), previousText is empty.
+// has the same lines, as far as the op contains them. If the op only changes labels, it contains only the values of new
+// labels.
+//
+// Labels with which programs record where an entry comes from are omitted. If others may have written the text of
+// oldEntry (it is tainted), or if nobody vouches for it, previousText is empty.
 func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (writtenText, previousText string) {
 	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
 		lines := append([]string{content, name}, aliases...)
@@ -107,12 +109,12 @@ func isTaintedOrUnvouched(e *oxbow.Entry) bool {
 	})
 }
 
-// findRepeats compares the new text of each change in ops with foreign texts, which other people wrote or nobody
-// vouches for. Foreign texts are texts that sessions have read, and texts of entries that cannot be trusted. The result
-// contains, for each change, the foreign texts that the change repeats word for word.
+// findRepeats returns, for each change in ops, the foreign texts that its new text repeats word for word. Foreign texts
+// are texts that sessions have read, and texts of entries that cannot be trusted, because others wrote them or nobody
+// vouches for them.
 //
-// If areChangesUnvouched is set, the caller distrusts all changes, even changes without repetitions. In this case,
-// findRepeats skips entries that are not tainted. A tainted entry contains text by others that no person has approved.
+// If areChangesUnvouched is set, the caller distrusts all changes anyway. In this case, findRepeats skips entries that
+// are not tainted. A tainted entry contains text by others that no person has approved.
 func findRepeats(
 	ctx context.Context,
 	store oxbow.Store,

@@ -180,10 +180,10 @@ func (s *originLabeller) addOriginLabelsToOp(
 	return []oxbow.Op{op}, err
 }
 
-// labelAliasedEntry returns a change that adds warning labels to an entry. The op o adds aliases to this entry, which
-// has the state oldEntry. Warning labels are needed if the session may have read text by others, or if the aliases
-// repeat such text. In these cases, somebody else may have chosen the aliases, which are words by which the entry is
-// found. The result is nil if no labels are needed, or if o adds no new alias.
+// labelAliasedEntry returns an op that adds warning labels to the entry to which the op o adds aliases. The argument
+// oldEntry is the entry before o. Somebody else may have chosen the aliases, by which the entry is found, if the
+// session may have read text by others, or if the aliases repeat such text. Otherwise no labels are needed, and the
+// result is nil. It is also nil if o adds no new alias.
 func (s *originLabeller) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(
 		slices.Clone(o.Aliases),
@@ -526,9 +526,8 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 }
 
 // checkProtectedLabels returns an error if a label in labelLists puts the entry into every prompt, and the change may
-// contain text by other authors. The change may contain such text in two cases: the text of the change repeats text by
-// other authors, or the agent has read text by other authors in this turn. A change without text, such as pinning a
-// note, can be refused only in the second case.
+// contain text by others. This is so if the change repeats such text, or if the agent has read such text in this turn.
+// Therefore a change without text, such as pinning a note, may be refused as well.
 func (s *originLabeller) checkProtectedLabels(labelLists ...[]oxbow.Label) error {
 	read := slices.Concat(
 		s.foreignRepeats.foreignTextSources,

@@ -111,10 +111,10 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 	return v, nil
 }
 
-// bindProfile restricts the entries that the client sees. If the server has its own profile, which is already applied
-// to the memory, the client sees only the entries of this profile. Otherwise the client sees only the entries of the
-// profile that its rights name, if any. The rights of the token may restrict the client further. bindProfile returns
-// all scopes that restrict the client. If the profile in the rights cannot be resolved, bindProfile returns an error.
+// bindProfile restricts the entries that the client sees to those of a profile and to the rights of the token t. It
+// returns all scopes that restrict the client. The profile is that of the server, which is already applied to the
+// memory, or otherwise the profile that the client's rights name, if any. If this profile cannot be resolved,
+// bindProfile returns an error.
 func (v *MemoryView) bindProfile(t auth.Token) (restrictingScopes []scope.Scope, err error) {
 	switch o := v.options; {
 	case o.BoundProfile != nil: // The memory of the workspace is already restricted to the scope of this profile.
@@ -228,9 +228,9 @@ func (v *MemoryView) maySeeWorkingTree() bool {
 }
 
 // MaySeeProfile reports whether the client may request the profile with this name. A client that is bound to a profile
-// may request only that profile. A client whose rights are limited to certain projects may request two kinds of
-// profiles: a profile that includes at least one of these projects, and a profile that is not limited to certain
-// projects. If the profile cannot be resolved, such a client gets false. All other clients may request every profile.
+// may request only that profile. If the client's rights are limited to certain projects, the profile must include one
+// of these projects, or must not be limited to projects. If the profile cannot be resolved, such a client gets false.
+// All other clients may request every profile.
 func (v *MemoryView) MaySeeProfile(name string) bool {
 	if v.BoundProfile != nil {
 		return name == v.BoundProfile.Name

@@ -162,7 +162,9 @@ type serverSync struct {
 	recordState func() error
 }
 
-// runServerSync connects to the server, calls fn, and then records the new state of the synchronization.
+// runServerSync connects to the server, calls fn, and then records the new state of the synchronization and the server.
+// It records nothing in a dry run, or if fn fails before it has made a change. It returns an error if the home is not
+// trusted. The argument verbName is "push" or "pull".
 func runServerSync(
 	ctx context.Context,
 	w *verb.Workspace,

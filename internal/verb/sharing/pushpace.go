@@ -59,8 +59,9 @@ func (p minSpeedTransport) CloseIdleConnections() {
 	}
 }
 
-// slowServerError returns errSlowServer if the context was cancelled because the server is too slow. Otherwise it
-// returns err.
+// slowServerError returns the error to report for err, an error of a request with the context ctx. This is
+// errSlowServer if the request was cancelled because the server is too slow, and otherwise err itself. If err is nil or
+// io.EOF, slowServerError returns err unchanged.
 func slowServerError(ctx context.Context, err error) error {
 	if err == nil || err == io.EOF {
 		return err

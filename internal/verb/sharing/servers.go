@@ -121,7 +121,8 @@ func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, serverNam
 	return trust.Server{}, verb.Advise(verb.Invalidf("no server is remembered for this home"), hint)
 }
 
-// checkServerAddress returns an error if the token would be sent to another machine without encryption.
+// checkServerAddress returns an error if the address is not the http or https URL of a server. It also returns an error
+// if the token would be sent to another machine without encryption.
 func checkServerAddress(address string) error {
 	u, err := url.Parse(address)
 	isServer := err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")

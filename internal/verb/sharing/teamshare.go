@@ -97,7 +97,7 @@ func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Team
 }
 
 // openTeamFiles finds and opens the team files of the repository that contains the working directory. It sets *out to a
-// result with dryRun, the root of the working tree and no entries.
+// result with dryRun, the root of the working tree and no entries. The caller must close the store.
 func openTeamFiles(
 	ctx context.Context,
 	w *verb.Workspace,

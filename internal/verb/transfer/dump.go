@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DumpIn is the argument of Dump.
+// DumpIn is the argument of DumpEntries.
 type DumpIn struct {
 	Dir   string `json:"dir"             flag:"-" jsonschema:"The directory."`
 	Force bool   `json:"force,omitempty"          jsonschema:"Dump into a directory that no dump made, or over edits that were not loaded; a copy of the edits is kept." usage:"dump even if no earlier dump made the directory, or if it contains edits that were not loaded; a copy of the edits is kept"`
@@ -29,7 +29,7 @@ type DumpIn struct {
 	AbsoluteDir string `json:"-"` // absolute path of the directory
 }
 
-// DumpOut is the result of Dump.
+// DumpOut is the result of DumpEntries.
 type DumpOut struct {
 	Dir            string `json:"dir"`
 	Entries        int    `json:"entries"`
@@ -148,7 +148,7 @@ func memoryIdentity(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (md
 	}, nil
 }
 
-// LoadIn is the argument of Load.
+// LoadIn is the argument of LoadFiles.
 type LoadIn struct {
 	Dir               string `json:"dir"                 flag:"-" jsonschema:"The directory."`
 	Merge             bool   `json:"merge,omitempty"              jsonschema:"Keep entries that have no file; the default."                                 usage:"keep entries that have no file (the default)"`
@@ -160,7 +160,7 @@ type LoadIn struct {
 	AbsoluteDir string `json:"-"` // absolute path of the directory
 }
 
-// LoadOut is the result of Load.
+// LoadOut is the result of LoadFiles.
 type LoadOut struct {
 	Dir              string   `json:"dir"`
 	Mode             string   `json:"mode"` // how the directory was loaded: "merge" or "replace"
@@ -185,7 +185,10 @@ type LoadOut struct {
 // Failed reports whether a file has text that was not loaded, so that scripts notice the loss.
 func (o LoadOut) Failed() bool { return o.PartlyReadFiles > 0 }
 
-// LoadFiles changes the memory to match a tree of files. A single undo takes this back.
+// LoadFiles changes the memory so that its entries match the tree of files in in.AbsoluteDir. A single undo takes this
+// back. Entries without a file are kept, unless in.ReplaceMemory is set. If the memory has no history, the entries that
+// will be replaced or removed are first saved in the file out.BackupFile. If in.DryRun is set, LoadFiles only reports
+// what it would change.
 func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err error) {
 	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun, Warnings: []string{}}
 	o := &mdtree.PlanOptions{

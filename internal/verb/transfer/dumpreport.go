@@ -1,4 +1,4 @@
-// This file formats the results of the verbs Dump and Load as texts for the reader.
+// This file formats the results of the verbs dump and load as texts for the reader.
 
 package transfer
 

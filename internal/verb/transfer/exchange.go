@@ -146,7 +146,9 @@ func (o *ImportOut) Append(laterResult ImportOut) {
 // Failed reports whether an item could not be imported.
 func (o ImportOut) Failed() bool { return len(o.Problems) > 0 }
 
-// Import adds the entries in files and directories.
+// Import adds the entries in the files and directories in.Paths to the memory, or the items that in.Items yields. It
+// replaces secrets in their texts. If in.DryRun is set, it only reports what it would import. After an error, the
+// result describes what was imported before.
 func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.Create.UnlessDryRun(in.DryRun))
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// readableFilter restricts a filter to the entries that the caller may read. Otherwise, an agent could read an entry
-// in quarantine from a file that the verb writes. withheldEntryCount is the number of entries that were left out.
+// readableFilter returns the filter f restricted to the entries that the caller may read. It is used by verbs that
+// write entries to files, because an agent could otherwise read an entry in quarantine from such a file.
+// withheldEntryCount is the number of entries that match f and are left out.
 func readableFilter(
 	ctx context.Context,
 	m *oxbow.Memory,
