@@ -15,9 +15,12 @@ package sametext
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
+	"math/rand/v2"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -71,7 +74,8 @@ type analyzedText struct {
 	stemNumbers []uint32
 	// The text is very short. Another text with the same words is a duplicate only if both have the same heading.
 	hasFewWords bool
-	// The words that must be identical in a duplicate: numbers, words with symbols, and negations.
+	// It is the same for texts with the same words that must be identical in a duplicate: numbers, words with symbols,
+	// and negations.
 	exactWordsKey string
 }
 
@@ -99,7 +103,33 @@ type duplicateSearch struct {
 // NormalizeText returns s in lower case and with a single space between words. White space at the beginning and the end
 // is removed. Therefore two texts have the same result if they differ only in white space, line breaks and letter case.
 // Other packages store hashes of the results, so NormalizeText must always return the same result for the same text.
-func NormalizeText(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+func NormalizeText(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return strings.Join(strings.Fields(strings.ToLower(s)), " ")
+		}
+	}
+	// For ASCII characters, a single loop is much faster.
+	var b strings.Builder
+	b.Grow(len(s))
+	needsSpace := false // white space follows a word that was written to b
+	for i := range len(s) {
+		c := s[i]
+		if c == ' ' || (c >= '\t' && c <= '\r') {
+			needsSpace = b.Len() > 0
+			continue
+		}
+		if needsSpace {
+			b.WriteByte(' ')
+			needsSpace = false
+		}
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
 
 // FindNearDuplicates returns the texts that can be dropped, each with the text to keep. The result is sorted by the
 // field DroppedIndex, which is the index of the text to drop. The result depends only on the texts.
@@ -119,10 +149,18 @@ func FindNearDuplicates(ctx context.Context, texts []Passage, progress func(done
 }
 
 func (d *duplicateSearch) findAllDuplicates(ctx context.Context, texts []Passage, progress func(done int)) error {
-	c := textAnalyzer{analysis.NewAnalyzer(), map[string]uint32{}, map[string]analyzedWord{}}
-	samples := make([]*analyzedText, len(texts))
+	sums, textsPerSum := make([]uint64, len(texts)), make(map[uint64]int, len(texts))
 	for i, t := range texts {
-		samples[i] = c.analyzeText(ctx, i, t)
+		sums[i] = sumDigits(t.Text)
+		textsPerSum[sums[i]]++
+	}
+	c := textAnalyzers.Get().(*textAnalyzer)
+	c.beginSearch()
+	samples := make([]*analyzedText, 0, len(texts))
+	for i, t := range texts {
+		if textsPerSum[sums[i]] > 1 { // Otherwise no other text has the same digits, and the text has no duplicate.
+			samples = append(samples, c.analyzeText(ctx, i, t))
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -130,7 +168,33 @@ func (d *duplicateSearch) findAllDuplicates(ctx context.Context, texts []Passage
 			progress(i + 1)
 		}
 	}
-	return d.findContainedTexts(ctx, d.findEqualTexts(samples), len(c.stemNumbers))
+	// If ctx is done, the analyzer is not used again, because the stems of the last word may be incomplete.
+	c.release()
+	return d.findContainedTexts(ctx, d.findEqualTexts(samples), c.searchStemCount)
+}
+
+// digitWeights are the numbers that [sumDigits] adds for the digits 0 to 9. They are random, so that texts with
+// different digits rarely have the same sum.
+var digitWeights = func() (weights [10]uint64) {
+	for i := range weights {
+		weights[i] = rand.Uint64()
+	}
+	return weights
+}()
+
+// sumDigits returns a number that is the same for all texts that contain each digit equally often. Two texts are
+// near-duplicates only if they have the same sum, because they must have the same words with digits. To compute the sum
+// is much faster than to analyze the text.
+func sumDigits(s string) (sum uint64) {
+	for _, r := range s {
+		if r >= '０' && r <= '９' { // A negation with a full-width digit is equal to one with an ordinary digit.
+			r -= '０' - '0'
+		}
+		if r >= '0' && r <= '9' {
+			sum += digitWeights[r-'0']
+		}
+	}
+	return sum
 }
 
 // findEqualTexts returns each text once. If several texts are equal, it returns the text with the highest KeepPriority,
@@ -322,14 +386,65 @@ const (
 type textAnalyzer struct {
 	analyzer      *analysis.Analyzer
 	stemNumbers   map[string]uint32
+	exactNumbers  map[string]uint32 // numbers, from 1, of the words that must be identical in a duplicate
 	analyzedWords map[string]analyzedWord
+
+	// In each search, the stems get new numbers from 0 to searchStemCount-1, because the search needs memory for each
+	// number. The element searchStems[n] describes the stem that has the number n in stemNumbers.
+	searchStems     []searchStem
+	searchStemCount int
+	searchNumber    uint32 // number of the current search, from 1
+
+	exactWords    []uint32 // reused memory for the exact words of a text
+	exactWordsKey []byte   // reused memory for the field exactWordsKey of a text
+}
+
+// searchStem is the number of a stem in the last search that encountered the stem.
+type searchStem struct{ searchNumber, number uint32 }
+
+// textAnalyzers contains analyzers of finished searches. The next search then need not analyze the most frequent words
+// again.
+var textAnalyzers = sync.Pool{New: func() any {
+	return &textAnalyzer{
+		analyzer:      analysis.NewAnalyzer(),
+		stemNumbers:   map[string]uint32{},
+		exactNumbers:  map[string]uint32{},
+		analyzedWords: map[string]analyzedWord{},
+	}
+}}
+
+// maxReusedWords limits the memory of the analyzers in textAnalyzers. An analyzer with more words is not used again.
+const maxReusedWords = 1 << 15
+
+// beginSearch prepares the analyzer for a new search.
+func (c *textAnalyzer) beginSearch() {
+	c.searchNumber++
+	c.searchStemCount = 0
+}
+
+// release makes the analyzer available to a later search.
+func (c *textAnalyzer) release() {
+	if max(len(c.stemNumbers), len(c.exactNumbers), len(c.analyzedWords)) <= maxReusedWords {
+		textAnalyzers.Put(c)
+	}
+}
+
+// stemNumberInSearch returns the number that a stem has in the current search. The argument n is the stem's number in
+// stemNumbers.
+func (c *textAnalyzer) stemNumberInSearch(n uint32) uint32 {
+	s := &c.searchStems[n]
+	if s.searchNumber != c.searchNumber {
+		*s = searchStem{c.searchNumber, uint32(c.searchStemCount)}
+		c.searchStemCount++
+	}
+	return s.number
 }
 
 // analyzedWord is the analysis result for a word between spaces.
 type analyzedWord struct {
 	stemNumbers []uint32
-	// the form of the word that must be identical in a duplicate, or "" if the word need not be identical
-	exactForm string
+	// number of the form of the word that must be identical in a duplicate, or 0 if the word need not be identical
+	exactNumber uint32
 }
 
 // analyzeText analyzes the text of the passage t for comparisons. The argument passageIndex is the passage's index. If
@@ -348,8 +463,8 @@ func (c *textAnalyzer) analyzeText(ctx context.Context, passageIndex int, t Pass
 			return s
 		}
 	}
-	var words []uint32
-	var sharps []string
+	words := make([]uint32, 0, 64)
+	c.exactWords = c.exactWords[:0]
 	for w := range strings.FieldsSeq(t.Text) {
 		if ctx.Err() != nil {
 			return s
@@ -361,26 +476,43 @@ func (c *textAnalyzer) analyzeText(ctx context.Context, passageIndex int, t Pass
 				clear(c.analyzedWords)
 			}
 			if len(w) <= maxCachedWordBytes {
-				c.analyzedWords[w] = cut
+				c.analyzedWords[strings.Clone(w)] = cut
 			}
 		}
-		words = append(words, cut.stemNumbers...)
-		if cut.exactForm != "" {
-			sharps = append(sharps, cut.exactForm)
+		for _, n := range cut.stemNumbers {
+			words = append(words, c.stemNumberInSearch(n))
+		}
+		if cut.exactNumber != 0 {
+			c.exactWords = append(c.exactWords, cut.exactNumber)
 		}
 	}
-	s.hasFewWords = len(strings.Fields(s.normalizedText)) < minWordsToCompare
+	s.hasFewWords = !hasWords(s.normalizedText, minWordsToCompare)
 	if len(words) >= minWordsToCompare {
-		s.stemNumbers = slices.Clip(words)
+		s.stemNumbers = slices.Clone(words)
 	}
-	slices.Sort(sharps)
-	s.exactWordsKey = strings.Join(sharps, " ")
+	slices.Sort(c.exactWords)
+	c.exactWordsKey = c.exactWordsKey[:0]
+	for _, n := range c.exactWords {
+		c.exactWordsKey = binary.LittleEndian.AppendUint32(c.exactWordsKey, n)
+	}
+	s.exactWordsKey = string(c.exactWordsKey)
 	return s
 }
 
+// hasWords reports whether the text has at least n words, separated by white space.
+func hasWords(text string, n int) bool {
+	for range strings.FieldsSeq(text) {
+		n--
+		if n == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // analyzeWord analyzes a word between spaces. The result contains the numbers of the word's stems, without stop words.
-// If a duplicate must contain exactly the same word, such as a negation, the result also contains the word's exact
-// form.
+// If a duplicate must contain exactly the same word, such as a negation, the result also contains the number of the
+// word's exact form.
 func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (analyzed analyzedWord) {
 	w = strings.Trim(w, trimmedCharacters)
 	folded := analysis.FoldText(w)
@@ -390,11 +522,20 @@ func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (analyzed anal
 		}
 		return r
 	}, folded)
+	exactForm := ""
 	switch {
 	case negationWords[plain] || (strings.HasSuffix(plain, "nt") && plain != folded):
-		analyzed.exactForm = plain
+		exactForm = plain
 	case mustMatchExactly(w):
-		analyzed.exactForm = w
+		exactForm = w
+	}
+	if exactForm != "" {
+		n, ok := c.exactNumbers[exactForm]
+		if !ok {
+			n = uint32(len(c.exactNumbers) + 1)
+			c.exactNumbers[strings.Clone(exactForm)] = n
+		}
+		analyzed.exactNumber = n
 	}
 	for _, stem := range c.analyzer.TermSequence(ctx, w) {
 		if analysis.IsStopWord(stem) {
@@ -404,6 +545,7 @@ func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (analyzed anal
 		if !ok {
 			n = uint32(len(c.stemNumbers))
 			c.stemNumbers[strings.Clone(stem)] = n
+			c.searchStems = append(c.searchStems, searchStem{})
 		}
 		analyzed.stemNumbers = append(analyzed.stemNumbers, n)
 	}

@@ -170,6 +170,45 @@ func TestNearDuplicatesByChance(t *testing.T) {
 	}
 }
 
+// TestNearDuplicatesAfterCanceledSearch tests that a search whose context is done has no effect on later searches, which
+// use the cached words of earlier searches.
+func TestNearDuplicatesAfterCanceledSearch(t *testing.T) {
+	texts := []Passage{{Text: "Seven canceled zebras crossed rivers"}, {Text: "seven canceled zebras crossed"}}
+	want := []nearDuplicate{{1, 0, false}}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 3 {
+		if _, err := FindNearDuplicates(canceled, texts, nil); err == nil {
+			t.Error("a canceled search succeeded")
+		}
+		if got := near(t, texts); !slices.Equal(got, want) {
+			t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
+		}
+	}
+}
+
+// TestNearDuplicatesWithFullWidthDigits tests that the digits of a negation may be full-width digits in one of the
+// texts, because negations are compared without character width.
+func TestNearDuplicatesWithFullWidthDigits(t *testing.T) {
+	texts := []Passage{{Text: "release ５isn't for old boxes"}, {Text: "release 5isn't for old boxes"}}
+	if got, want := near(t, texts), []nearDuplicate{{1, 0, false}}; !slices.Equal(got, want) {
+		t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
+	}
+}
+
+// TestReusedAnalyzer tests that the numbers that an analyzer gives to stems depend only on the texts of the current
+// search, so that earlier searches need no memory in it.
+func TestReusedAnalyzer(t *testing.T) {
+	c := textAnalyzers.New().(*textAnalyzer)
+	c.beginSearch()
+	c.analyzeText(t.Context(), 0, Passage{Text: "alpha beta gamma delta"})
+	c.beginSearch()
+	s := c.analyzeText(t.Context(), 0, Passage{Text: "delta epsilon beta delta"})
+	if want := []uint32{0, 1, 2, 0}; !slices.Equal(s.stemNumbers, want) || c.searchStemCount != 3 {
+		t.Errorf("the stems have the numbers %d of %d, want %d of 3", s.stemNumbers, c.searchStemCount, want)
+	}
+}
+
 // FuzzNearDuplicates checks the pairs of a dropped text and the text that is kept for it. No text may be dropped twice.
 // A text that is kept must not be dropped by another pair. Both texts of a pair must contain each digit equally often.
 // A second call must return the same pairs.
