@@ -26,6 +26,8 @@ type Analyzer struct {
 	// hash of the previous term in the field that is being analyzed, or 0 before the first term. Combined terms do not
 	// count.
 	previousTermHash uint32
+	// memory for the numbers of the terms for which a text is searched
+	reusedTermNumbers []uint32
 }
 
 // initialCacheSlots is the initial size of the cache's hash table. It is large enough for the words of a few texts.

@@ -213,14 +213,33 @@ func (k *chunkTermCache) appendNumberedTerms(terms []chunkTerm, c string) (_ []c
 			if len(c) > maxCombinedTermBytes {
 				u.text = strings.Clone(u.text)
 			}
-			n = uint32(len(k.terms))
-			k.terms = append(k.terms, cachedTerm{text: u.text, hash: hashTerm(u.text)})
-			k.termByText[u.text] = n
+			n = k.addTerm(u.text)
 		}
 		u.termNumber, u.isStopWord = n, IsStopWord(u.word)
 		terms = append(terms, u)
 	}
 	return terms, parts, len(k.reusedTerms) > 0
+}
+
+// addTerm adds a term that the cache does not contain yet, and returns the term's number.
+func (k *chunkTermCache) addTerm(text string) (number uint32) {
+	number = uint32(len(k.terms))
+	k.terms = append(k.terms, cachedTerm{text: text, hash: hashTerm(text)})
+	k.termByText[text] = number
+	return number
+}
+
+// appendTermNumbers appends the numbers of the terms to the slice numbers, and returns the extended slice. Terms that
+// are not in the cache are added, so that the numbers remain valid while further texts are analyzed.
+func (k *chunkTermCache) appendTermNumbers(numbers []uint32, terms []string) []uint32 {
+	for _, t := range terms {
+		n, ok := k.termByText[t]
+		if !ok {
+			n = k.addTerm(strings.Clone(t)) // do not keep the whole text of a query in memory
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
 }
 
 // growSlots doubles the number of slots in the hash table and inserts all chunks again.

@@ -172,18 +172,41 @@ func (a *Analyzer) TermSequence(ctx context.Context, s string) []string {
 // CountTerms returns how often each term occurs in the text. A term may also be a combination of several words, such
 // as getusername. If ctx is done, CountTerms returns early.
 func (a *Analyzer) CountTerms(ctx context.Context, text string, terms []string) []int {
-	n, place := make([]int, len(terms)), make(map[string]int, len(terms))
-	for i, t := range terms {
-		place[t] = i
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.beginDocument()
+	counts := make([]int, len(terms))
+	a.reusedTermNumbers = a.cache.appendTermNumbers(a.reusedTermNumbers[:0], terms)
+	// wantedBits has the bit n%64 for each wanted term number n. With it, most words of the text need no access to
+	// a.cache.terms.
+	wantedBits := uint64(0)
+	for i, n := range a.reusedTermNumbers {
+		t := &a.cache.terms[n]
+		t.documentNumber, t.documentIndex = a.currentDocument, i
+		wantedBits |= 1 << (n % 64)
 	}
-	a.eachChunk(ctx, text, func(us []chunkTerm) {
-		for _, u := range us {
-			if i, ok := place[u.text]; ok {
-				n[i]++
+	countTerm := func(n uint32) {
+		if wantedBits>>(n%64)&1 == 0 {
+			return
+		}
+		if t := &a.cache.terms[n]; t.documentNumber == a.currentDocument {
+			counts[t.documentIndex]++
+		}
+	}
+	w := contextChecker{ctx: ctx}
+	for from, to := findNextChunk(text, 0); from < to && !w.isContextDoneAt(to); from, to = findNextChunk(text, to) {
+		c := text[from:to]
+		if len(c) <= maxCombinedTermBytes {
+			if k := a.cache.findOrAnalyzeChunk(c); k.termCount == 1 {
+				countTerm(k.firstStoredTermNumber)
+				continue
 			}
 		}
-	})
-	return n
+		for _, u := range a.cache.termsOfChunk(c) {
+			countTerm(u.termNumber)
+		}
+	}
+	return counts
 }
 
 // eachChunk calls fn with the terms of each chunk in the text. A chunk is a sequence of letters, digits and marks in a

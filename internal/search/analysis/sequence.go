@@ -17,21 +17,21 @@ type TermSequence struct {
 func NewTermSequence(terms []string) *TermSequence {
 	q := &TermSequence{terms: terms, borderLengths: make([]int, len(terms))}
 	for i, n := 1, 0; i < len(terms); i++ {
-		n = q.nextMatchLength(n, terms[i])
+		n = nextMatchLength(terms, q.borderLengths, n, terms[i])
 		q.borderLengths[i] = n
 	}
 	return q
 }
 
-// nextMatchLength returns the number of terms of the sequence that match the last terms of a text, after term has been
+// nextMatchLength returns the number of terms of a sequence that match the last terms of a text, after term has been
 // read from the text. The argument n is the number of terms that matched before term was read. It must be less than the
-// length of the sequence.
-func (q *TermSequence) nextMatchLength(n int, term string) int {
-	for q.terms[n] != term {
+// length of the sequence. The terms are texts or numbers. For borderLengths, see [TermSequence].
+func nextMatchLength[T comparable](sequence []T, borderLengths []int, n int, term T) int {
+	for sequence[n] != term {
 		if n == 0 {
 			return 0
 		}
-		n = q.borderLengths[n-1]
+		n = borderLengths[n-1]
 	}
 	return n + 1
 }
@@ -68,15 +68,30 @@ func (a *Analyzer) HasSequence(ctx context.Context, s string, q *TermSequence) b
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.beginDocument()
+	// Compare the numbers of the terms, because reading the texts of a document's terms from the cache takes longer.
+	sequence := a.cache.appendTermNumbers(a.reusedTermNumbers[:0], q.terms)
+	a.reusedTermNumbers = sequence
 	n := 0
 	w := contextChecker{ctx: ctx}
 	for from, to := findNextChunk(s, 0); from < to && !w.isContextDoneAt(to); from, to = findNextChunk(s, to) {
-		for _, u := range a.cache.termsOfChunk(s[from:to]) {
+		c := s[from:to]
+		if len(c) <= maxCombinedTermBytes {
+			if k := a.cache.findOrAnalyzeChunk(c); k.termCount == 1 {
+				if !k.startsWithCombinedTerm {
+					n = nextMatchLength(sequence, q.borderLengths, n, k.firstStoredTermNumber)
+				}
+				if n == len(sequence) {
+					return true
+				}
+				continue
+			}
+		}
+		for _, u := range a.cache.termsOfChunk(c) {
 			if u.combinesWords {
 				continue
 			}
-			n = q.nextMatchLength(n, u.text)
-			if n == len(q.terms) {
+			n = nextMatchLength(sequence, q.borderLengths, n, u.termNumber)
+			if n == len(sequence) {
 				return true
 			}
 		}

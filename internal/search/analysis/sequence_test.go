@@ -14,9 +14,7 @@ import (
 // TestHasSequence compares HasSequence with a simple search in the terms of random texts. The texts contain all kinds
 // of chunks, and few different ones, so that sequences begin to match and then fail.
 func TestHasSequence(t *testing.T) {
-	chunks := []string{"the", "The", "cats", "cat", "getUserName", "user-name", "user", "v1.2.3-rc1", "1,000", "1000",
-		"Café", "東京都", "東", "京都", "👨‍👩‍👧", "👩", "C++", "c", "don't", "don", "internal/near.go", "bought", "buying",
-		strings.Repeat("a-b_", 40) + "c", "b"}
+	chunks := testChunks
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
 	text := func(maxChunks, kinds int) string {
@@ -52,6 +50,48 @@ func TestHasSequence(t *testing.T) {
 	}
 	if found < 3000 {
 		t.Errorf("seed %d: %d texts contain the phrase", seed, found)
+	}
+}
+
+// testChunks are chunks of all kinds.
+var testChunks = []string{"the", "The", "cats", "cat", "getUserName", "user-name", "user", "v1.2.3-rc1", "1,000",
+	"1000", "Café", "東京都", "東", "京都", "👨‍👩‍👧", "👩", "C++", "c", "don't", "don", "internal/near.go", "bought", "buying",
+	strings.Repeat("a-b_", 40) + "c", "b"}
+
+// TestCountTerms compares CountTerms with the terms that a document of the same text gets. A new analyzer is used now
+// and then, which has not cached the counted terms before.
+func TestCountTerms(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	a := NewAnalyzer()
+	for range 3000 {
+		if rng.IntN(3) == 0 {
+			a = NewAnalyzer()
+		}
+		var words, wanted []string
+		for range rng.IntN(40) {
+			words = append(words, testChunks[rng.IntN(len(testChunks))])
+		}
+		s := strings.Join(words, " ")
+		for range rng.IntN(100) {
+			wanted = append(wanted, TermOfWord(FoldText(testChunks[rng.IntN(len(testChunks))])))
+		}
+		slices.Sort(wanted)
+		wanted = append(slices.Compact(wanted), "getusername", "nowhere")
+		counts := a.CountTerms(t.Context(), s, wanted)
+		var d index.Document
+		NewAnalyzer().SetDoc(t.Context(), &d, []Field{{Text: s, Weight: 1}})
+		for i, term := range wanted {
+			want := 0
+			for _, u := range d.Terms {
+				if u.Text == term {
+					want = int(u.Frequency)
+				}
+			}
+			if counts[i] != want {
+				t.Fatalf("seed %d: CountTerms of %q found %q %d times, want %d", seed, s, term, counts[i], want)
+			}
+		}
 	}
 }
 

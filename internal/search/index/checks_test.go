@@ -210,3 +210,55 @@ func TestUnfitSignatureSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestSignaturesAcrossPages tests that the signatures in a snapshot contain the same pairs as in memory. Some of the
+// signatures continue on the next page of the file.
+func TestSignaturesAcrossPages(t *testing.T) {
+	const docCount, pairsPerDoc = 2000, 20
+	var memory signatureColumn
+	hash := func(doc, pair int) uint32 { return uint32(doc*pairsPerDoc+pair) * 0x9e3779b1 }
+	for doc := range docCount {
+		var pairs []uint32
+		for pair := range 1 + doc%pairsPerDoc {
+			pairs = append(pairs, hash(doc, pair))
+		}
+		memory.appendPairs(pairs)
+	}
+	var file bytes.Buffer
+	w := pagefile.NewWriter(&file)
+	w.Write([]byte("head"))
+	w.FinishPage()
+	for doc := range docCount {
+		w.AppendEncodedRow(binary.LittleEndian.AppendUint16(nil, uint16(memory.unitCount(uint32(doc)))))
+	}
+	w.FinishPage()
+	for _, unit := range memory.units {
+		w.AppendUint32Row(unit)
+	}
+	w.FinishPage()
+	docs, err := pagefile.Open(bytes.NewReader(file.Bytes()), func([]byte) ([]pagefile.TableSize, error) {
+		tables := make([]pagefile.TableSize, tableNumberSignatures+1)
+		for i := range tables {
+			tables[i].RowSize = 1
+		}
+		tables[tableNumberSignatureSizes] = pagefile.TableSize{RowSize: signatureSizeRowBytes, RowCount: docCount}
+		tables[tableNumberSignatures] = pagefile.TableSize{RowSize: signatureRowBytes, RowCount: len(memory.units)}
+		return tables, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := signatureColumn{snapshot: &storedSignatures{docs: docs}}
+	for doc := range docCount {
+		for pair := range 2 * pairsPerDoc {
+			wanted := []uint32{hash(doc, 0), hash(doc, pair)}
+			got, want := stored.mayContain(uint32(doc), wanted), memory.mayContain(uint32(doc), wanted)
+			if got != want || (pair <= doc%pairsPerDoc && !got) {
+				t.Fatalf("document %d may contain pair %d: %v in the file, %v in memory", doc, pair, got, want)
+			}
+		}
+	}
+	if err := docs.Err(); err != nil {
+		t.Error(err)
+	}
+}

@@ -144,14 +144,24 @@ func (c *signatureColumn) mayContain(number uint32, pairHashes []uint32) bool {
 	if from == to {
 		return true
 	}
+	var units []uint32
+	var storedUnits []byte // the units in the snapshot, if all of them are on one page
+	if c.snapshot == nil {
+		units = c.units[from:to]
+	} else {
+		storedUnits = c.snapshot.unitsOnOnePage(from, to)
+	}
 	for _, hash := range pairHashes {
 		for _, bit := range signatureBitNumbers(hash, int(to-from)) {
-			i := from + bit/signatureUnitBits
+			i := bit / signatureUnitBits
 			var unit uint32
-			if c.snapshot == nil {
-				unit = c.units[i]
-			} else {
-				unit = c.snapshot.unitAt(i)
+			switch {
+			case units != nil:
+				unit = units[i]
+			case storedUnits != nil:
+				unit = binary.LittleEndian.Uint32(storedUnits[i*signatureRowBytes:])
+			default:
+				unit = c.snapshot.unitAt(from + i)
 			}
 			if unit>>(bit%signatureUnitBits)&1 == 0 {
 				return false
@@ -174,6 +184,17 @@ type storedSignatures struct {
 
 func (s *storedSignatures) unitAt(i uint32) uint32 {
 	return binary.LittleEndian.Uint32(s.docs.Row(tableNumberSignatures, int(i)))
+}
+
+// unitsOnOnePage returns the bytes of the units from the index from to the index to, without the unit at to. It returns
+// nil if the units are on more than one page of the snapshot.
+func (s *storedSignatures) unitsOnOnePage(from, to uint32) []byte {
+	const perPage = pagefile.PageDataBytes / signatureRowBytes
+	if from/perPage != (to-1)/perPage {
+		return nil
+	}
+	units := s.docs.Page(tableNumberSignatures, int(from/perPage))[from%perPage*signatureRowBytes:]
+	return units[:(to-from)*signatureRowBytes]
 }
 
 // loadUnitEnds returns, for each document, the index after the last unit of its signature. The result is cached. If the

@@ -170,8 +170,8 @@ func TestNearDuplicatesByChance(t *testing.T) {
 	}
 }
 
-// TestNearDuplicatesAfterCanceledSearch tests that a search whose context is done has no effect on later searches, which
-// use the cached words of earlier searches.
+// TestNearDuplicatesAfterCanceledSearch tests that a search whose context is done does not affect later
+// searches, which use the cached words of earlier searches.
 func TestNearDuplicatesAfterCanceledSearch(t *testing.T) {
 	texts := []Passage{{Text: "Seven canceled zebras crossed rivers"}, {Text: "seven canceled zebras crossed"}}
 	want := []nearDuplicate{{1, 0, false}}
