@@ -85,6 +85,12 @@ func TestFormFilters(t *testing.T) {
 		}
 		compareFormFilters(t, d, r, seed)
 		compareFormCounts(t, d, seed)
+		unknown := store.Filter{Terms: []store.Term{{Key: "tag", Values: []string{"a value that no entry has"}}}}
+		if base := d.st.base; base != nil {
+			if _, isPossible := base.selectForms(unknown); isPossible {
+				t.Errorf("seed %d: the rows are searched for a label that no row has", seed)
+			}
+		}
 		if rep, err := d.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
 			t.Errorf("seed %d: Check = %v, %v", seed, rep.Problems, err)
 		}

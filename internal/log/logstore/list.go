@@ -63,7 +63,11 @@ func (l *entryListing) excludeUnselectedRows(f store.Filter) {
 		return
 	}
 	if part, _ := snapshotFilterPart(f); !part.IsZero() {
-		l.selectedRows = slices.AppendSeq([]int{}, l.base.selectRows(part).all)
+		l.selectedRows = []int{}
+		// First find out whether the filter can select a row at all. A set of rows for a large snapshot is large.
+		if isFormSelected, isPossible := l.base.selectForms(part); isPossible {
+			l.selectedRows = slices.AppendSeq(l.selectedRows, l.base.selectRowsOfForms(part, isFormSelected).all)
+		}
 	}
 }
 
@@ -87,20 +91,37 @@ func (l *entryListing) findRowsByName(words []string) []int {
 // selectRows returns the set of the rows whose entries a filter selects. The filter must use only facts that the
 // snapshot contains: the kind, the times, and the labels in the entries' label sets.
 func (s *snapshot) selectRows(f store.Filter) bitmap {
-	rows := newBitmap(s.len())
+	isFormSelected, isPossible := s.selectForms(f)
+	if !isPossible {
+		return newBitmap(s.len())
+	}
+	return s.selectRowsOfForms(f, isFormSelected)
+}
+
+// selectForms returns, for each label set, whether the filter selects entries with this label set. The result
+// isFormSelected is nil if the filter selects all label sets. The result isPossible is false if the filter certainly
+// selects no row of the snapshot.
+func (s *snapshot) selectForms(f store.Filter) (isFormSelected []bool, isPossible bool) {
 	if !s.mayHaveKinds(f) {
-		return rows
+		return nil, false
 	}
-	var isFormSelected []bool // nil means all label sets, so that they need not be loaded
-	if len(f.Terms) > 0 {
-		isFormSelected = s.selectLabelSets(f)
-		if !slices.Contains(isFormSelected, true) {
-			return rows
-		}
-		if !slices.Contains(isFormSelected, false) {
-			isFormSelected = nil
-		}
+	if len(f.Terms) == 0 {
+		return nil, true // The label sets need not be loaded.
 	}
+	isFormSelected = s.selectLabelSets(f)
+	if !slices.Contains(isFormSelected, true) {
+		return nil, false
+	}
+	if !slices.Contains(isFormSelected, false) {
+		return nil, true
+	}
+	return isFormSelected, true
+}
+
+// selectRowsOfForms returns the set of the rows whose entries a filter selects. The argument isFormSelected is the
+// result of selectForms.
+func (s *snapshot) selectRowsOfForms(f store.Filter, isFormSelected []bool) bitmap {
+	rows := newBitmap(s.len())
 	hasRow := s.len() > 0
 	if isFormSelected == nil {
 		rows.setFirstBits(s.len())
