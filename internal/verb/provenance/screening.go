@@ -5,6 +5,7 @@ package provenance
 
 import (
 	"context"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
@@ -73,17 +74,35 @@ func (s *Screening) SecretPolicy() verb.SecretPolicy {
 func (s *Screening) ScreenFuncForMemory(
 	openedMemory **oxbow.Memory,
 ) func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
+	hasOtherLayout := s.newLayoutFinder()
 	return func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 		if s.settings.CheckLimit != nil {
 			if err := s.settings.CheckLimit(ctx, store, ops); err != nil {
 				return nil, err
 			}
 		}
-		place, err := s.settings.FindMemoryPlace()
 		screener := Screener{SecretPolicy: s.SecretPolicy(), ProvenanceData: s.settings.ProvenanceData(),
-			OmitLabels: err == nil && !place.HasOwnLayout(), KeepOrigins: s.settings.KeepsOriginLabels}
+			OmitLabels: hasOtherLayout(), KeepOrigins: s.settings.KeepsOriginLabels}
 		screener.ProvenanceData.Memory, screener.ProvenanceData.ComparisonMemory = *openedMemory, s.comparisonMemory
 		return screener.ScreenOps(ctx, store, ops)
+	}
+}
+
+// newLayoutFinder returns a function that reports whether the home has the layout of another memory system. The
+// function finds the layout at its first call, because an opened memory keeps its layout. It returns false as long as
+// the home cannot be found.
+func (s *Screening) newLayoutFinder() (hasOtherLayout func() bool) {
+	var mu sync.Mutex // guards the following variables
+	var isFound, isOther bool
+	return func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if !isFound {
+			place, err := s.settings.FindMemoryPlace()
+			isFound = err == nil
+			isOther = isFound && !place.HasOwnLayout()
+		}
+		return isOther
 	}
 }
 
