@@ -108,14 +108,20 @@ func checkRequestBody(r *http.Request) *messageError {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(b), r.Body), r.Body}
-	var list []json.RawMessage
 	if err != nil || len(b) > auth.MaxBodyBytes {
 		return nil
 	}
-	if json.Unmarshal(b, &list) != nil {
-		list = []json.RawMessage{b}
+	list := []json.RawMessage{b}
+	if isBatch := bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("[")); isBatch {
+		list = nil
+		if json.Unmarshal(b, &list) != nil {
+			list = []json.RawMessage{b}
+		}
 	}
 	for _, one := range list {
+		if hasExactIntegerID(one) {
+			continue // This is the usual case. The SDK decodes the message later.
+		}
 		if msg, err := jsonrpc.DecodeMessage(one); err == nil {
 			if refused := checkRequestID(msg, one); refused != nil {
 				return refused

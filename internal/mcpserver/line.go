@@ -186,6 +186,13 @@ func checkRequestID(msg jsonrpc.Message, b []byte) *messageError {
 	}
 }
 
+// hasExactIntegerID reports whether b is a JSON object with an ID that checkRequestID accepts because it is an exact
+// integer.
+func hasExactIntegerID(b []byte) bool {
+	var o struct{ ID json.RawMessage }
+	return json.Unmarshal(b, &o) == nil && isExactInteger(o.ID)
+}
+
 // isExactInteger reports whether b is a whole number with an absolute value below 2^53. A float64 represents all these
 // numbers exactly.
 func isExactInteger(b []byte) bool {
