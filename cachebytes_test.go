@@ -1,5 +1,5 @@
-// Tests that entries which were read take no more memory than their budget, and that
-// those which are read again are the same.
+// This file tests the cache of entries that were read. The cache must not become larger than its limit. An entry that
+// was dropped from the cache must be the same when it is read again.
 
 package oxbow
 

@@ -1,4 +1,4 @@
-// Tests of many edits of one entry at once.
+// This file tests many concurrent edits of one entry.
 
 package oxbow_test
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Concurrent edits of one entry are all made, and the number of tries grows with the number
-// of edits and not with its square.
+// TestEditsOfOneEntry tests that 200 concurrent edits of one entry are all made. The number of attempts must grow in
+// proportion to the number of edits, and not to its square.
 func TestEditsOfOneEntry(t *testing.T) {
 	var tries atomic.Int64
 	m, err := oxbow.Open(filepath.Join(t.TempDir(), "memory.oxbow"), &oxbow.Options{

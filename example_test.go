@@ -81,9 +81,8 @@ func ExampleOpen() {
 	// deploy: Deploy on Tuesdays, never on Fridays.
 }
 
-// Remember adds an entry, or writes a new version of the one that has the
-// name. What is left nil stays as it was. Without a name, the first line gives
-// one.
+// Remember adds an entry, or updates the entry that has the same name. An update keeps the aliases and the labels if
+// they are nil in the new entry. If the name is empty, Remember makes a name from the first line of the content.
 func ExampleMemory_Remember() {
 	ctx, m, tomorrow := sample()
 	defer m.Close()
@@ -112,8 +111,8 @@ func ExampleMemory_Remember() {
 	// content is empty; say what to remember
 }
 
-// Recall ranks the entries that hold words of the query, best first. It finds
-// them by name, alias and content.
+// Recall finds the entries that contain words of the query in their name, their aliases or their content. The best hit
+// comes first.
 func ExampleMemory_Recall() {
 	ctx, m, _ := sample()
 	defer m.Close()
@@ -141,7 +140,7 @@ func ExampleMemory_Recall() {
 	// 1 without the filter; project:harbour leaves 0
 }
 
-// An explanation accounts for a score, term by term.
+// An explanation shows how much each term of the query contributes to the score of a hit.
 func ExampleMemory_Recall_explain() {
 	ctx, m, _ := sample()
 	defer m.Close()
@@ -168,8 +167,7 @@ func ExampleMemory_Recall_explain() {
 	//   tide 4 times here, in 1 entries, idf 5.3083: 8.7314
 }
 
-// Labels tie an entry to a project, tags, files, or anything else. They are
-// replaced as a whole.
+// Labels connect an entry with a project, tags, files, or anything else. Relabel replaces all labels of an entry.
 func ExampleRelabel() {
 	ctx, m, _ := sample()
 	defer m.Close()
@@ -231,7 +229,7 @@ func ExampleMemory_Undo() {
 	// Tide tables are public.
 }
 
-// Every version of an entry can be seen, and made the current one again.
+// Versions returns all versions of an entry, newest first. Restore makes an earlier version the current one again.
 func ExampleMemory_Versions() {
 	ctx, m, tomorrow := sample()
 	defer m.Close()
@@ -284,7 +282,7 @@ func ExampleMemory_History() {
 	// 60 calls a minute
 }
 
-// Apply makes several changes at once: all of them, or none.
+// Apply makes several changes at once. If one of them fails, none is made.
 func ExampleMemory_Apply() {
 	ctx, m, _ := sample()
 	defer m.Close()
@@ -310,7 +308,7 @@ func ExampleMemory_Apply() {
 	// change 1 holds 2 versions
 }
 
-// first returns the first that a sequence yields.
+// first returns the first element of a sequence and its error. If the sequence is empty, both are zero.
 func first[T any](seq iter.Seq2[T, error]) (v T, err error) {
 	for v, err = range seq {
 		break
@@ -318,8 +316,8 @@ func first[T any](seq iter.Seq2[T, error]) (v T, err error) {
 	return v, err
 }
 
-// Two agents that change one entry do not overwrite each other when they say
-// which version they have read.
+// If two agents change the same entry, neither overwrites the other's change, because each says which version it has
+// read.
 func ExampleMemory_Remember_version() {
 	ctx, m, _ := sample()
 	defer m.Close()
@@ -347,8 +345,8 @@ func ExampleMemory_Remember_version() {
 	// true
 }
 
-// The interface through which a call arrives (Source.Door) records who writes an entry. This source is stored with
-// every version of the entry.
+// A source says who writes an entry: a person or an agent (Source.Actor), and through which interface the call arrives
+// (Source.Door). The source is stored with every version of the entry.
 func ExampleWithSource() {
 	ctx, m, _ := sample()
 	defer m.Close()

@@ -388,7 +388,7 @@ func TestIndexOfRunsBesideAWriter(t *testing.T) {
 	h.close(m)
 }
 
-// A memory that is only read writes no runs.
+// TestIndexOfRunsOnlyRead tests that a read-only memory writes no temporary files (runs) when it builds its index.
 func TestIndexOfRunsOnlyRead(t *testing.T) {
 	h := runsHome(t, 6)
 	fs := &runsFS{Mem: h.fs}

@@ -33,7 +33,8 @@ var (
 	goldenFrom = time.Date(2025, 11, 3, 8, 0, 0, 0, time.UTC)
 )
 
-// goldenWords are the words of each language that texts are made of.
+// goldenWords are the words from which random texts are made. Each list contains words of one language, and the last
+// list contains words of program code.
 var goldenWords = [][]string{
 	strings.Fields(
 		"the we of harbor lantern bought buying city cities deploys deploying server's rollback memory lane " +
@@ -78,8 +79,8 @@ func goldenText(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// goldenOps are the changes that fill a memory: notes, chats, archives, and the
-// turns of talks in sessions.
+// goldenOps returns the changes that fill a memory: notes, chats, entries of other kinds, and the turns of several
+// conversations.
 func goldenOps() []oxbow.Op {
 	r := rand.New(rand.NewPCG(7, 11))
 	var ops []oxbow.Op
@@ -154,7 +155,7 @@ func goldenChanges() []oxbow.Op {
 	return ops
 }
 
-// goldenQueries are what is asked: words, slips, phrases, operators, prefixes,
+// goldenQueries returns the queries of the test. They contain words, misspelled words, phrases, operators, prefixes,
 // filters and dates.
 func goldenQueries() []string {
 	r := rand.New(rand.NewPCG(2, 9))
@@ -336,7 +337,7 @@ func (h *goldenHome) close(m *oxbow.Memory) {
 	}
 }
 
-// indexFile returns the bytes of the index file, nil for none.
+// indexFile returns the bytes of the index file, or nil if there is no index file.
 func (h *goldenHome) indexFile() []byte {
 	b, err := vfs.ReadFile(h.fs, "memory.oxbow"+indexSuffix, 1<<30)
 	if err != nil {

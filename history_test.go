@@ -1,5 +1,4 @@
-// History of a memory: versions, earlier states,
-// undo, compaction.
+// This file tests the history of a memory: versions, earlier states, undo and compaction.
 
 package oxbow_test
 
@@ -17,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// clock is a clock that advances a minute with each reading.
+// clock returns a clock that advances by a minute with each call.
 func clock() func() time.Time {
 	now := time.Date(2026, 4, 14, 10, 0, 0, 0, time.UTC)
 	return func() time.Time { now = now.Add(time.Minute); return now }
@@ -26,8 +25,8 @@ func clock() func() time.Time {
 // clockEnd is later than every time that the function clock returns in a test.
 var clockEnd = time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// newMemory opens an empty memory whose clock runs a minute a change, and
-// checks it when the test ends.
+// newMemory opens an empty memory, whose clock advances by a minute with each call. When the test ends, the memory is
+// checked and closed. If fsys is nil, the memory is kept in RAM.
 func newMemory(t testing.TB, fsys vfs.FS) *oxbow.Memory {
 	t.Helper()
 	if fsys == nil {

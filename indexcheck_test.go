@@ -97,8 +97,8 @@ func TestCheckIndexFile(t *testing.T) {
 	h.close(m)
 }
 
-// fileOf is the index file of the store in the field of. Its method StateAt always fails, because the tested check must
-// end before it reads an entry.
+// fileOf is the index file of the store that is in its field named of. Its method StateAt always fails, because the
+// tested check must end before it reads an entry.
 type fileOf struct {
 	logstore.DerivedFile
 	of *logstore.DB

@@ -1,5 +1,4 @@
-// Tests that what is erased, dropped or removed is not left in the
-// index next to the store.
+// This file tests that text that was erased, dropped by a compaction, or removed does not stay in the index file.
 
 package oxbow
 
@@ -127,7 +126,7 @@ func TestIndexOfWhatIsErased(t *testing.T) {
 	h.close(m)
 }
 
-// nowhere fails when a file holds the word.
+// nowhere reports an error for each file that contains the word.
 func (h *indexHome) nowhere(word string) {
 	h.t.Helper()
 	es, err := h.fs.ReadDir(".")

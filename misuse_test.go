@@ -70,7 +70,7 @@ func TestChangesThatAreRefused(t *testing.T) {
 // afterwards the same memory and another memory must be able to write.
 func TestClockThatPanics(t *testing.T) {
 	fsys := vfs.NewMem()
-	left := 0 // calls until it panics, none for never
+	left := 0 // The clock panics when it is called for the left-th time (0 means never).
 	clock := func() time.Time {
 		left--
 		if left == 0 {

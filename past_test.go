@@ -1,5 +1,5 @@
-// Tests of queries about an earlier state. Lists from the current index are compared with lists from
-// the entries of that time.
+// This file tests queries about an earlier state. It compares answers from the current index with answers from the
+// entries of that time.
 
 package oxbow
 

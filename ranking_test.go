@@ -515,7 +515,7 @@ func TestDatesBoost(t *testing.T) {
 	}
 }
 
-// The seed ranking over a memory gives what crabtalk gave.
+// TestSeedVectors tests that a memory with the ranking RankSeed returns the hits and scores that crabtalk returned.
 func TestSeedVectors(t *testing.T) {
 	b, err := os.ReadFile("internal/search/index/testdata/crabtalk-search.json")
 	if err != nil {

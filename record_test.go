@@ -31,8 +31,8 @@ func (s *sequence) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// exampleStore is the store of the worked example: one entry, remembered and
-// then forgotten.
+// exampleStore returns the bytes of the store in the worked example of docs/format.md. One entry was added to the store
+// and then removed.
 func exampleStore(t *testing.T) []byte {
 	t.Helper()
 	fsys := vfs.NewMem()
@@ -68,7 +68,8 @@ func exampleStore(t *testing.T) []byte {
 
 const formatDoc = "docs/format.md"
 
-// The hex dump in docs/format.md is what the library writes.
+// TestFormatExample tests that the hex dump in docs/format.md shows the bytes that this version writes. With the flag
+// -update, it writes the hex dump to the document.
 func TestFormatExample(t *testing.T) {
 	b := bytes.TrimRight(exampleStore(t), "\x00")
 	dump := hex.Dump(b)
@@ -140,8 +141,8 @@ func TestFormatVersion1(t *testing.T) {
 	}
 }
 
-// version1Store makes the file of TestFormatVersion1: each kind of record, and
-// each field.
+// version1Store returns the bytes of a store that contains each kind of record and each field of a record. With the
+// flag -update, TestFormatVersion1 writes these bytes to its test file.
 func version1Store(t *testing.T) []byte {
 	t.Helper()
 	fsys := vfs.NewMem()

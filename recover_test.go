@@ -117,7 +117,8 @@ func TestBackupTo(t *testing.T) {
 	}
 }
 
-// One record after the other is damaged: recovery saves all the others.
+// TestRecover damages each record of a store in turn. Open must fail and report the damaged change, and Recover must
+// save all other changes.
 func TestRecover(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := openFS(t, fsys)

@@ -1,4 +1,5 @@
-// Tests that a memory which goes on from its index file finds what it found before.
+// This file tests memories that replace their index in RAM by their index file. They must find the same entries as
+// before.
 
 package oxbow
 

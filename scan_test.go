@@ -385,7 +385,7 @@ func TestMakeIndexOfAnEmptyMemory(t *testing.T) {
 	h.close(m)
 }
 
-// Many recalls at once get what each would get alone.
+// TestScansAtOnce tests many concurrent recalls. Each recall must find the same entries as a recall that runs alone.
 func TestScansAtOnce(t *testing.T) {
 	h := newIndexHome(t, 400)
 	h.without()

@@ -36,8 +36,8 @@ func (h *indexHome) without() {
 // hasScanned reports whether the memory has answered without an index.
 func hasScanned(m *Memory) bool { return m.hasOnlyScannedEntries() }
 
-// talkative adds entries of all forms to the store: notes with labels and
-// aliases, turns of talks, chats, code, Chinese, dates, and texts without words.
+// talkative adds n random entries of many forms to the store: turns of conversations, chats, code, texts in other
+// scripts, dates, and texts without words.
 func (h *indexHome) talkative(r *rand.Rand, n int) {
 	h.t.Helper()
 	m := h.open(nil)

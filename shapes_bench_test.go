@@ -1,4 +1,4 @@
-// Benchmarks of queries with filters and operators, beside the plain query.
+// This file measures queries with filters and operators, and compares them with a query of words only.
 
 package oxbow_test
 
@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// BenchmarkShapes measures queries in a memory of 100,000 entries of about 230 bytes, whose
-// dates do not rise with their IDs.
+// BenchmarkShapes measures queries in a memory of 100,000 entries. Each entry has about 230 bytes. The creation times
+// of the entries are not in the order of their IDs.
 func BenchmarkShapes(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	word := func() string { return fmt.Sprintf("w%d", int(20_000*rng.Float64()*rng.Float64()*rng.Float64())) }

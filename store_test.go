@@ -45,8 +45,8 @@ func openFS(t testing.TB, fsys vfs.FS) *oxbow.Memory {
 	return m
 }
 
-// The first change makes the directories above the file, durably; opening and
-// reading make none.
+// TestDirectoriesAreMade tests that the first change creates the directories of the file, and that they still exist
+// after a crash. Opening and reading a memory must not create any directory.
 func TestDirectoriesAreMade(t *testing.T) {
 	disk := crashfs.New(nil)
 	p := disk.StartProcess()

@@ -1,4 +1,4 @@
-// How many entries have a value of a label.
+// This file tests how the entries with each value of a label are counted.
 
 package oxbow_test
 

@@ -96,9 +96,9 @@ func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 	return m, f
 }
 
-// The function over sets r.PreviousTables to base, so that r contains only the differences from base. The model was
-// describes the entries in base, and the model is describes all entries afterwards. It marks the rows that are outdated
-// in base.
+// over prepares r to be merged with the older tables in base. The rows in r must be those that are newer than base. The
+// argument was describes the entries in base, and the argument is describes all entries. over marks the rows of base
+// that are outdated.
 func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 	t.Helper()
 	r.PreviousTables = base

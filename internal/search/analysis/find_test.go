@@ -17,8 +17,8 @@ import (
 
 func only(terms ...string) *TermFinder { return NewTermFinder(NewTermSet(terms, nil)) }
 
-// sameFound tests that the TermFinder and the Analyzer convert the fields to the same document, apart from terms that
-// are not wanted.
+// sameFound tests that the TermFinder and the Analyzer convert the fields to the same document, except that the
+// document of the TermFinder contains only the terms that it searches for.
 func sameFound(t *testing.T, a *Analyzer, f *TermFinder, fields []Field) {
 	t.Helper()
 	var got, want index.Document

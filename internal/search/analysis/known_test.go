@@ -80,7 +80,9 @@ func BenchmarkDocs(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(texts)), "µs/text")
 }
 
-// TestPlainChunks tests that a plain chunk has the same unit as without the faster code for plain chunks.
+// TestPlainChunks compares the terms of random chunks with those that appendCompoundTerms returns. For a plain chunk,
+// which is a single word of ASCII letters and digits, appendChunkTerms uses faster code, which must return the same
+// terms.
 func TestPlainChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 3))
 	plain := 0

@@ -48,8 +48,8 @@ func fillRuns(x *Index, runs *DocumentRunOptions, ids []uint64, docs []Doc) {
 
 var _ iter.Seq[*Document]
 
-// The function number numbers some terms of some documents. The numbers come from two caches, as if two analyzers had
-// made the documents. About a third of the documents get no numbers.
+// number gives random terms of random documents the numbers that an analyzer would give them. The numbers come from two
+// caches, as if two analyzers had made the documents. About a third of the documents get no numbers.
 func number(r *rand.Rand, docs []Doc) {
 	var makers [2]TermNumberCache
 	var known [2]map[string]uint32

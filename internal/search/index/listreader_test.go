@@ -42,8 +42,9 @@ func decodeListSlowly(b []byte, count, docs int) (numbers []uint32, tfs []uint16
 	return numbers, tfs, len(b) == 0
 }
 
-// randomList returns an encoded list with count postings. In a stretch of postings, the distances are similar, and
-// either all or none of the frequencies follow.
+// randomList returns an encoded list with count postings. The list consists of stretches of random length. Within a
+// stretch, the distances between document numbers have the same maximum, and either all postings or none have an
+// explicit frequency.
 func randomList(rng *rand.Rand, count int) (list []byte) {
 	maxDistance, frequencies := 1, 0
 	for i := range count {
