@@ -345,7 +345,7 @@ func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 		return time.Unix(0, r.TimeUnixNano).After(t)
 	})
 	if i == 0 && first > 1 {
-		return 0, store.NoChange("the history before change %d was dropped by a compaction", first)
+		return 0, droppedHistoryError(first)
 	}
 	return first + uint64(i) - 1, failed
 }
@@ -369,9 +369,15 @@ func (d *DB) checkHasStateAfter(seq uint64) error {
 		return store.NoChange("there is no change %d yet; the last is %d", seq, last)
 	}
 	if seq+1 < first {
-		return store.NoChange("the history before change %d was dropped by a compaction", first)
+		return droppedHistoryError(first)
 	}
 	return nil
+}
+
+// droppedHistoryError returns the error for a change that a compaction has dropped. The number of the first change that
+// the log still contains is firstSeq.
+func droppedHistoryError(firstSeq uint64) error {
+	return store.NoChange("the history before change %d was dropped by a compaction", firstSeq)
 }
 
 // replayUpTo reads the log from its start to the change with the number seq, and applies each record to applier. It
@@ -385,13 +391,33 @@ func (d *DB) replayUpTo(seq uint64, applier recordApplier) ([]store.Delta, error
 		return nil, err
 	}
 	defer log.Close()
+	if first := log.Header().BaseSeq + 1; seq+1 < first {
+		return nil, droppedHistoryError(first)
+	}
 	return d.replayLog(log, applier, nil, seq)
 }
 
-// stateAt returns the state after a change. It reads the log from the start.
+// stateAt returns the state after a change. It reads the log from the start. The error matches ErrNotFound if a
+// compaction has dropped the change.
 func (d *DB) stateAt(seq uint64) (*state, error) {
 	st := newState()
 	_, err := d.replayUpTo(seq, st)
+	return st, err
+}
+
+// stateAtForReader is like stateAt, for a caller that could not read the rest of a state from a snapshot, for example
+// because a compaction has removed the snapshot. If the log does not contain the state any more, the error matches
+// ErrBusy. It must not match ErrNotFound, because the caller would conclude that an entry does not exist.
+func (d *DB) stateAtForReader(seq uint64) (*state, error) {
+	st, err := d.stateAt(seq)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf(
+			"%w: the entries after change %d could not be read to the end: %v",
+			store.ErrBusy,
+			seq,
+			err,
+		)
+	}
 	return st, err
 }
 

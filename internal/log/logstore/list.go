@@ -37,6 +37,9 @@ type entryListing struct {
 // the caller must still check each entry with the filter. The caller must close the listing.
 func (d *DB) openListing(ctx context.Context, f store.Filter) (l *entryListing, err error) {
 	err = d.withState(ctx, func(st *state) {
+		if l != nil {
+			l.close() // This is a second call, because the snapshot of the first call is damaged.
+		}
 		p, _ := logpos.DecodePosition(d.recentDeltas.newestPosition)
 		l = &entryListing{base: st.base.keepFilesOpen(), hiddenRows: slices.Clone(st.hiddenRows), lastSeq: p.Seq}
 		if selectsOnlyByRareLabel(f) {
@@ -45,10 +48,14 @@ func (d *DB) openListing(ctx context.Context, f store.Filter) (l *entryListing, 
 			l.entriesNotInSnapshot = slices.Clone(st.entriesNotInSnapshotByID)
 		}
 	})
-	if err == nil {
-		l.excludeUnselectedRows(f)
+	if err != nil {
+		if l != nil {
+			l.close()
+		}
+		return nil, err
 	}
-	return l, err
+	l.excludeUnselectedRows(f)
+	return l, nil
 }
 
 func (l *entryListing) close() { l.base.release() }
@@ -341,7 +348,7 @@ func (d *DB) EachVersion(ctx context.Context, fn func(id, version uint64) bool) 
 	}
 	if err != nil {
 		// The snapshot could not be read, so read the remaining entries from the whole log.
-		st, err := d.stateAt(l.lastSeq)
+		st, err := d.stateAtForReader(l.lastSeq)
 		if err != nil {
 			return err
 		}
@@ -371,7 +378,7 @@ func (d *DB) yieldListedEntries(
 		return
 	}
 	// The snapshot could not be read, so read the remaining entries from the whole log.
-	st, err := d.stateAt(l.lastSeq)
+	st, err := d.stateAtForReader(l.lastSeq)
 	if err != nil {
 		yield(store.Entry{}, err)
 		return

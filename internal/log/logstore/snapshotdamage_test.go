@@ -205,3 +205,42 @@ func TestSnapshotEveryBit(t *testing.T) {
 		}
 	}
 }
+
+// TestListBesideCompaction tests a list whose snapshot cannot be read to its end, because a compaction has removed it.
+// The compaction has also dropped the changes with the entries from the log. The list must then end with an error. It
+// must not just end early.
+func TestListBesideCompaction(t *testing.T) {
+	h := newRandomHistory(t, 3)
+	m := h.open(Options{MinSnapshotOps: 1})
+	for i := range 40 {
+		if err := m.Apply(t.Context(), store.Add{Name: fmt.Sprint("name ", i), Content: "first"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkAndCloseStore(t, m)
+	m = h.open(Options{MinSnapshotOps: 1 << 20})
+	l, err := m.openListing(t.Context(), store.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Apply(t.Context(), store.Update{Name: "name 1", Content: "second"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Compact(t.Context(), time.Unix(h.now.Load()+1, 0), false); err != nil {
+		t.Fatal(err)
+	}
+	l.base.recordError(errors.New("a page cannot be read"))
+	var last error
+	m.yieldListedEntries(t.Context(), l, store.Filter{}, func(_ store.Entry, err error) bool {
+		last = err
+		return true
+	})
+	if !errors.Is(last, store.ErrBusy) {
+		t.Errorf("the list ends with %v, want ErrBusy", last)
+	}
+	l.close()
+	if n := l.base.refCount.Load(); n != 0 {
+		t.Errorf("the snapshot has %d users", n)
+	}
+	checkAndCloseStore(t, m)
+}
