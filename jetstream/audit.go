@@ -73,7 +73,7 @@ func (c *Cluster) auditAndFindLongestCopies(
 		return report, nil, err
 	}
 	fs, unread, err := c.findServersWithLostStreams(ctx)
-	// a server that has just started may not know its streams yet
+	// Try again, because a server that has just started may not know its streams yet.
 	for try := 0; err == nil && len(fs) > 0 && !unread && try < 5; try++ {
 		sleepUnlessCanceled(ctx, 5*noServerRetryPause)
 		fs, unread, err = c.findServersWithLostStreams(ctx)
@@ -185,9 +185,9 @@ func (c *Cluster) auditStream(
 	return c.updateLeaderFences(ctx, stream, read, bad)
 }
 
-// readBrainsFromServer makes a server the leader of a stream, reads all brains in the stream from that server, and adds
-// them to copiesByBrain. If reading fails, failureReason is the cause, and lacksMessages reports whether the server
-// lacks messages of the stream.
+// readBrainsFromServer makes a server the leader of a stream, reads all brains in the stream from this server, and adds
+// the copies to copiesByBrain. failureReason is "" if this succeeds. Otherwise it says why the server was not read, and
+// nothing is added. lacksMessages is true if the reason is that the server lacks messages of the stream.
 func (c *Cluster) readBrainsFromServer(
 	ctx context.Context,
 	stream, server string,
@@ -290,7 +290,8 @@ func (c *Cluster) reportRecreatedStream(ctx context.Context, stream string, repo
 	return err
 }
 
-// makeLeader makes a server the leader of a stream.
+// makeLeader makes a server the leader of a stream, and waits until it is the leader. If this takes longer than twice
+// Options.ReadWait, it returns an error.
 func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*c.options.ReadWait)
 	defer cancel()

@@ -71,7 +71,8 @@ func isTemporaryError(err error) bool {
 	)
 }
 
-// reasonForWaiting returns the reason why Await waits.
+// reasonForWaiting returns a text for users that says what Await is waiting for. err is the error of the last attempt
+// to connect.
 func reasonForWaiting(err error) string {
 	if few, ok := errors.AsType[*tooFewServersError](err); ok && few.neededServers < few.totalServers {
 		return fmt.Sprintf(

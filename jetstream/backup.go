@@ -73,7 +73,9 @@ func (c *Cluster) Backup(ctx context.Context, dir string, progress func(BackupRe
 	return b.report, b.replaceManifest()
 }
 
-// readOldManifest reads the manifest of the last backup.
+// readOldManifest fills b.oldBrainByName from the manifest of the last backup in the directory. If there is no
+// manifest, it does nothing. A backup of another cluster is an error that matches [oxbow.ErrRolledBack]. dir is used
+// only in errors.
 func (b *backupRun) readOldManifest(dir string) error {
 	data, err := readFile(b.fsys, manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,10 +104,9 @@ func (b *backupRun) readOldManifest(dir string) error {
 	return nil
 }
 
-// copyBrains copies all brains (memories) of the cluster to the backup. It stops at the first error that copyBrain
-// returns, but copyBrain records a damaged brain in the report and returns no error for it. If the cluster does not
-// list a brain of the last backup any more, copyBrains keeps the brain's file in the backup, and adds a finding to the
-// report.
+// copyBrains copies all brains (memories) of the cluster to the backup. It stops at the first error. A damaged brain is
+// not an error, but a finding in the report. If the last backup contains a brain that the cluster no longer lists, the
+// brain's file is kept, and the report gets a finding about this brain.
 func (b *backupRun) copyBrains(ctx context.Context) error {
 	brains, err := b.cluster.directory.listBrains(ctx)
 	if err != nil {
@@ -209,9 +210,10 @@ func (b *backupRun) hasFile(s savedBrain) bool {
 	return err == nil && info.Size() == s.FileSize
 }
 
-// checkBrainUnchanged reports whether a brain (a memory in the cluster) has not changed since the last backup. It also
-// returns the saved state with the brain's present position in the stream, because the position changes if the brain
-// is compacted.
+// checkBrainUnchanged reports whether a brain (a memory in the cluster) has not changed since the last backup.
+// savedState is the brain's state in that backup. If the brain has not changed, the first result is savedState with a
+// new LastMessageSeq, because compaction may have moved the brain's last message. If the brain cannot be read, the
+// result is false, and the error is nil.
 func (c *Cluster) checkBrainUnchanged(
 	ctx context.Context,
 	brain brainDirectoryEntry,
@@ -271,8 +273,10 @@ func (c *Cluster) newScratchReplica(brain brainDirectoryEntry) *brainReplica {
 	return r
 }
 
-// readBrain reads a brain from the stream and compares the brain with its state in the last backup. Then it writes the
-// brain's file.
+// readBrain reads a brain (a memory) from its stream, checks the brain, and writes the brain's file into the backup. It
+// returns the brain's new state. savedState is the brain's state in the last backup. If the brain is damaged or lacks
+// changes of the last backup, readBrain returns savedState and an error, and writes no file. A brain without messages
+// has no file.
 func (b *backupRun) readBrain(
 	ctx context.Context,
 	info brainDirectoryEntry,
@@ -357,7 +361,8 @@ func (r *brainReplica) checkHasBackupChanges(ctx context.Context, savedState sav
 	)
 }
 
-// replaceManifest replaces the manifest, and deletes the files that the new manifest does not list.
+// replaceManifest writes the new manifest, which lists b.savedBrains. It then deletes the files that the new manifest
+// does not list.
 func (b *backupRun) replaceManifest() error {
 	if err := b.fsys.SyncDir("."); err != nil {
 		return err

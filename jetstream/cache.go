@@ -21,9 +21,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// minRecentEnvelopeIDs is the minimum number of IDs of recent messages that the file "place" and a snapshot contain.
-// By these IDs, a process finds out whether a message of its own was stored. There are fewer IDs only if there were
-// fewer messages.
+// minRecentEnvelopeIDs is the minimum number of message IDs that the file "place" and a snapshot contain. These are the
+// IDs of the most recent messages. A process looks for its own message's ID among them, to find out whether its message
+// was stored. There are fewer IDs only if there were fewer messages.
 const minRecentEnvelopeIDs = 256
 
 // replicaPosition is the position of a replica in the stream.
@@ -85,8 +85,8 @@ func (f brainFiles) writePosition(p replicaPosition) error {
 	return replaceFileAtomically(f.fsys, f.positionPath(), b)
 }
 
-// createDir creates the directory if it does not exist. It deletes the files of the brain (the memory) in this
-// directory: the log and all files that belong to it.
+// createDir prepares an empty directory for the brain (the memory). It creates the directory if it does not exist, and
+// deletes the brain's old files in it.
 func (f brainFiles) createDir() error {
 	if _, err := f.fsys.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
 		if err := errors.Join(f.fsys.MkdirAll(f.dir, 0o700), f.fsys.SyncDir(".")); err != nil {
@@ -134,7 +134,8 @@ func readFile(fsys vfs.FS, name string) ([]byte, error) {
 	return b, nil
 }
 
-// replaceFileAtomically replaces a file atomically.
+// replaceFileAtomically replaces the content of a file by b, and syncs the file and its directory. After a crash, the
+// file has either the old content or the new content. The file name with ".new" appended is used for a temporary file.
 func replaceFileAtomically(fsys vfs.FS, name string, b []byte) error {
 	h, err := fsys.OpenFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -191,8 +192,8 @@ func (r *logFileRandomSource) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lockDirectory locks a directory, so that only one process uses its files. If another process has the lock, the error
-// contains the text inUseMessage.
+// lockDirectory locks the root directory of fsys, so that only one process uses its files. If another process has the
+// lock, the error matches [oxbow.ErrBusy] and contains inUseMessage. The caller must close the returned lock.
 func lockDirectory(fsys vfs.FS, inUseMessage string) (vfs.Lock, error) {
 	l, err := fsys.OpenLock("lock")
 	if err != nil {

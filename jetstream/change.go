@@ -50,8 +50,9 @@ func (c *requestedChange) decodeOps() ([]oxbow.Op, error) {
 	return ops, nil
 }
 
-// setOriginOfChange sets the op ID, the note and the source of the change from the context. It checks and shortens
-// them like a store in a local file, so that a change has the same origin in both stores.
+// setOriginOfChange sets the op ID, the note and the source of the change from ctx. It checks and shortens them like a
+// store in a local file, so that a change has the same origin in both stores. If ctx has no source, defaultSource is
+// used. An invalid op ID is an [oxbow.InvalidError].
 func (c *requestedChange) setOriginOfChange(ctx context.Context, defaultSource oxbow.Source) error {
 	c.OpID = oxbow.OpIDFrom(ctx)
 	if len(c.OpID) > 64 || strings.ToValidUTF8(c.OpID, "") != c.OpID {

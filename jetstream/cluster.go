@@ -209,10 +209,10 @@ func (c *Cluster) openCache() error {
 	return nil
 }
 
-// subscribeToChangedBrains subscribes to messages from other processes. Each message names a brain (a memory) that
-// another process has changed. A goroutine also watches the connection until c is closed. If the connection's state
-// changes, messages may have been missed. Then the goroutine requires that each brain is compared with the last message
-// in the brain's stream before the next read of the brain.
+// subscribeToChangedBrains subscribes to the messages by which other processes announce that they have changed a brain
+// (a memory). It also starts a goroutine that watches the connection until c is closed. When the connection's state
+// changes, announcements may have been missed. Therefore the next read of each brain must then ask the servers for the
+// brain's last message.
 func (c *Cluster) subscribeToChangedBrains() error {
 	sub, err := c.natsConn.Subscribe("inv.b.>", c.markBrainOutdated)
 	if err != nil {
@@ -341,7 +341,8 @@ func (c *Cluster) acquireReplica(
 	return r, isNew, nil
 }
 
-// releaseReplica removes a handle, and closes the replica after its last handle.
+// releaseReplica records that an open [Store] no longer uses the replica r. After the last such Store, it closes the
+// replica's files and forgets the replica.
 func (c *Cluster) releaseReplica(r *brainReplica) error {
 	c.mu.Lock()
 	r.openStoreCount--

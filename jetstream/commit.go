@@ -117,7 +117,8 @@ func (c *commitQueue) waitForMoreRequests(ctx context.Context, targetCount int, 
 	}
 }
 
-// takeNext removes and returns the next requests. If there are none, it marks the committer as stopped.
+// takeNext removes at most maxChangesPerEnvelope requests from the front of the queue, and returns them. If the queue
+// is empty, the result is empty, and the committer counts as stopped. It must then end.
 func (c *commitQueue) takeNext() []*commitRequest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +129,7 @@ func (c *commitQueue) takeNext() []*commitRequest {
 	return qs
 }
 
-// requeue puts requests back at the front of the queue.
+// requeue puts requests that were not committed back at the front of the queue.
 func (c *commitQueue) requeue(requests []*commitRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,8 +147,9 @@ func (c *commitQueue) removeRequest(q *commitRequest) bool {
 	return i >= 0
 }
 
-// commit commits a change, waits until the change is durable, and returns it. For a revert or a restore, only the
-// number of the change is set.
+// commit sends the change q to the servers, waits until the change is durable, and returns it. For a revert or a
+// restore, only the number of the change is set. If ctx ends after the change may have been sent, the error matches
+// [oxbow.ErrUnknownOutcome].
 func (r *brainReplica) commit(ctx context.Context, q *commitRequest) (oxbow.Change, error) {
 	if err := q.change.setOriginOfChange(ctx, r.cluster.options.Source); err != nil {
 		return oxbow.Change{}, err
@@ -172,7 +174,7 @@ func (r *brainReplica) commit(ctx context.Context, q *commitRequest) (oxbow.Chan
 	}
 }
 
-// commitQueuedRequests commits requests until the queue is empty.
+// commitQueuedRequests commits requests until the queue is empty. It is the committer, which runs in its own goroutine.
 func (r *brainReplica) commitQueuedRequests() {
 	last, took := 0, time.Duration(0)
 	for {
@@ -322,9 +324,9 @@ func (r *brainReplica) nextEnvelopeUnixNano() int64 {
 	return max(r.cluster.options.Clock().UnixNano(), r.position.EnvelopeTime)
 }
 
-// sendRequests publishes the requests in one message, the envelope. Then it applies the envelope to the local copy of
-// the brain (the memory) and finishes the requests. If sendRequests returns errNewerMessageStored, it published
-// nothing, because another process had stored a newer envelope. The replica has then read this envelope.
+// sendRequests publishes the requests in one message, the envelope. It then applies the envelope to the local copy of
+// the brain (the memory) and sets the outcomes of the requests. The error errNewerMessageStored means that nothing was
+// published, because another process had stored a newer message. In this case, the local copy has read that message.
 func (r *brainReplica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 	m, expect, err := r.buildEnvelope(qs)
 	if err != nil {
@@ -445,11 +447,10 @@ func (r *brainReplica) buildEnvelope(requests []*commitRequest) (encodedEnvelope
 	return encodedEnvelope{e, data, hash}, r.position.LastReadSeq, err
 }
 
-// applyStoredEnvelope applies the changes in the message m to the local copy of the brain (a memory), and sets the
-// results of the requests. The servers have already stored the message under the sequence number seq. Another goroutine
-// that reads the brain may have applied the message before. In this case, applyStoredEnvelope does not apply it again.
-// If the local copy cannot apply the changes, applyStoredEnvelope builds the copy again from the stream. It cannot
-// refuse the changes, because the servers have stored them durably.
+// applyStoredEnvelope applies the message m to the local copy of the brain (a memory), and sets the outcomes of the
+// requests. The servers have already stored m with the sequence number seq. A concurrent reader may have applied m
+// before, and then m is not applied again. If the local copy cannot apply m, the copy is built again from the stream.
+// An error is not possible, because the changes are already durable.
 func (r *brainReplica) applyStoredEnvelope(requests []*commitRequest, m encodedEnvelope, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -465,7 +466,8 @@ func (r *brainReplica) applyStoredEnvelope(requests []*commitRequest, m encodedE
 	r.finishCommitRequests(requests, f)
 }
 
-// finishCommitRequests sets the outcomes of the requests in a stored envelope. The caller must have locked mu.
+// finishCommitRequests sets the outcomes of the requests, which f, a stored envelope, contains. It also sets
+// r.envelopeInFlight to nil. The caller must have locked mu.
 func (r *brainReplica) finishCommitRequests(requests []*commitRequest, f *inFlightEnvelope) {
 	r.envelopeInFlight = nil
 	for i, q := range requests {
@@ -486,16 +488,17 @@ func (r *brainReplica) finishCommitRequests(requests []*commitRequest, f *inFlig
 	}
 }
 
-// catchUpAfterRefusedEnvelope is called after the stream refused a message with changes (the envelope in
-// r.envelopeInFlight). The stream accepts an envelope only if the brain's last message has the sequence number
-// expectedSeq. wasSentBefore is true if the envelope was sent before without a reply. catchUpAfterRefusedEnvelope reads
-// the messages that this process lacks. There are four cases:
-//   - The envelope was stored by an earlier attempt, whose reply was lost. catchUpAfterRefusedEnvelope sets the results
-//     of the requests and returns true.
-//   - It is unknown whether the envelope was stored. The error is errNoReply.
-//   - The last message still has the sequence number expectedSeq. The result is false without an error, and the caller
-//     may try again.
-//   - Another process has stored a message. The error is errNewerMessageStored.
+// catchUpAfterRefusedEnvelope is called after the stream refused the envelope (message with changes) in
+// r.envelopeInFlight. The stream accepts an envelope only if the brain's last message has the sequence number
+// expectedSeq. wasSentBefore is true if the envelope was sent before without a reply.
+//
+// catchUpAfterRefusedEnvelope reads the messages that this process lacks. There are four results:
+//   - If an earlier attempt has stored the envelope, and only the reply was lost, the outcomes of the requests are set,
+//     and isFinished is true.
+//   - If it is unknown whether the envelope was stored, the error is errNoReply.
+//   - If the last message still has the sequence number expectedSeq, isFinished is false and err is nil. The caller may
+//     send the envelope again.
+//   - If another process has stored a message, the error is errNewerMessageStored.
 func (r *brainReplica) catchUpAfterRefusedEnvelope(
 	ctx context.Context,
 	requests []*commitRequest,

@@ -26,9 +26,9 @@ const (
 	maxInlineFileBytes = 24 << 10
 )
 
-// compactBrainIfDue compacts a brain (a memory) if there are many envelopes after the last snapshot, and if their size
-// is more than a quarter of the snapshot's size. It ignores errors, because the next envelope will cause another
-// attempt.
+// compactBrainIfDue publishes a new snapshot of a brain (a memory) if two conditions hold: there are many envelopes
+// (messages with changes) after the last snapshot, and their size is more than a quarter of the snapshot's size. Errors
+// are ignored, because the next envelope causes another attempt.
 func (r *brainReplica) compactBrainIfDue() {
 	r.mu.Lock()
 	held := int64(0)
@@ -45,8 +45,9 @@ func (r *brainReplica) compactBrainIfDue() {
 	}
 }
 
-// publishSnapshot publishes a snapshot that replaces all messages of the brain. The servers reject the snapshot if the
-// local copy lacks the last message of the brain.
+// publishSnapshot publishes a snapshot that replaces all messages of the brain. If the brain has no messages, it does
+// nothing. If the local copy lacks the last message of the brain, the servers reject the snapshot, and the error
+// matches errNewerMessageStored.
 func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 	r.mu.Lock()
 	at, head := r.position, r.fileChainHash
@@ -257,7 +258,8 @@ func (r *brainReplica) installSnapshot(ctx context.Context, e *envelope) error {
 	return nil
 }
 
-// fetchFile downloads the file of a snapshot.
+// fetchFile returns the content of a snapshot's file. The content is in the snapshot itself, or is downloaded in
+// segments. If the content does not have the size and the hash in s, the error matches [oxbow.ErrCorrupt].
 func (r *brainReplica) fetchFile(ctx context.Context, s *snapshot) ([]byte, error) {
 	if s.FileSize < 0 || s.FileSize > 1<<40 {
 		return nil, r.damageError("a snapshot of %d bytes", s.FileSize)

@@ -154,7 +154,8 @@ func openBucket(
 	return kv, nil
 }
 
-// createBucket creates the bucket of a new cluster.
+// createBucket creates the bucket for the directory of a new cluster. It returns an error if the servers have streams
+// of brains (memories), because then the cluster is not new, and its directory was lost.
 func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options) (api.KeyValue, error) {
 	switch _, err := js.Stream(ctx, streamName(0)); {
 	case err == nil:
@@ -274,8 +275,8 @@ func getOrCreate[T any](
 	return v, fmt.Errorf("%w: %s of the directory changes over and over", oxbow.ErrBusy, key)
 }
 
-// getBrain returns the value that the cluster's directory contains for a brain. If the directory does not contain the
-// brain, getBrain adds it.
+// getBrain returns the value that the cluster's directory contains for a brain (a memory). If the directory does not
+// contain the brain, getBrain adds it with the epoch 1. It returns an error if tenant or brain is not a valid name.
 func (d *clusterDirectory) getBrain(ctx context.Context, tenant, brain string) (brainDirectoryEntry, error) {
 	for field, s := range map[string]string{"tenant": tenant, "brain": brain} {
 		if !namePattern.MatchString(s) {

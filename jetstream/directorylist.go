@@ -18,7 +18,7 @@ const (
 	directorySubject = "$KV." + clusterDirectoryBucket + "."
 )
 
-// eachBrain calls fn for each brain in the directory.
+// eachBrain calls fn for each brain in the directory. It stops if fn returns an error, and returns this error.
 func (d *clusterDirectory) eachBrain(ctx context.Context, fn func(brainDirectoryEntry) error) error {
 	all, err := d.listBrains(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (d *clusterDirectory) listBrains(ctx context.Context) ([]brainDirectoryEntr
 }
 
 // lastMessages returns the last message of each key in the directory. It first asks any server, which may lack recent
-// messages. If that server returns too few messages, it asks the leader for all.
+// messages. If this server returns fewer messages than the stream contains, it asks the leader for all messages.
 func (d *clusterDirectory) lastMessages(ctx context.Context) (all []streamMessage, err error) {
 	var info streamAnswer
 	if err := d.requestSender.requestAPI(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {

@@ -130,7 +130,7 @@ func (e *envelope) encodeMessage() ([]byte, chainHash, error) {
 	return m, sha256.Sum256(m[messageHeadSize:]), nil
 }
 
-// setChecksum sets the checksum of a message.
+// setChecksum computes the checksum of an encoded message, and writes it into the head of the message.
 func setChecksum(message []byte) {
 	binary.LittleEndian.PutUint32(message[5:], crc32.Checksum(message[messageHeadSize:], castagnoli))
 }

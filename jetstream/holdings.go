@@ -21,7 +21,8 @@ type serverStreams struct {
 	streams    map[string]bool // streams on the server's disk (true if the server replicates the stream)
 }
 
-// askServerStreams asks all servers for their streams in the account of nc.
+// askServerStreams asks all servers which streams they have on disk. Only streams in the account of the connection nc
+// count. system is a connection to the servers' system account. The result is sorted by server name.
 func askServerStreams(ctx context.Context, nc, system *nats.Conn) ([]serverStreams, error) {
 	m, err := nc.RequestWithContext(ctx, "$SYS.REQ.USER.INFO", nil)
 	if err != nil {
@@ -124,9 +125,9 @@ func checkNoStreamsExist(ctx context.Context, nc *nats.Conn, o *Options) error {
 	return nil
 }
 
-// findServersWithLostStreams returns a finding for each server that has lost streams. The result isLeaderAffected is
-// true if the leader of the servers has lost streams. This is worse, because such a leader denies that the streams
-// exist.
+// findServersWithLostStreams returns a finding for each server that has lost streams. isLeaderAffected is true if the
+// leader of the servers has lost streams. This is worse, because such a leader denies that the streams exist. Without a
+// system connection (c.options.System), or with a single replica, the result is empty.
 func (c *Cluster) findServersWithLostStreams(
 	ctx context.Context,
 ) (findings []Finding, isLeaderAffected bool, err error) {
@@ -188,7 +189,7 @@ func (c *Cluster) streamNames() []string {
 	return names
 }
 
-// existingStreams returns the streams that exist according to the leader of the cluster.
+// existingStreams returns the names of the streams that exist according to the leader of the cluster.
 func (c *Cluster) existingStreams(ctx context.Context) (map[string]bool, error) {
 	known := map[string]bool{}
 	for {

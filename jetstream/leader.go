@@ -25,9 +25,9 @@ type memberInfo struct {
 	MissingMessages    uint64        `json:"lag"`
 }
 
-// isServer reports whether r is about the server with this name. It also returns true if only the ID fits, because
-// r.Name may be unknown. For example, a server that started after another server was lost knows the ID of the lost
-// server, but not its name.
+// isServer reports whether r describes the server with the given name. If r.Name is another name, isServer compares the
+// server IDs, because r.Name may be unknown. For example, a server that started after another server was lost knows the
+// ID of the lost server, but not its name.
 func (r *memberInfo) isServer(server string) bool {
 	return r.Name == server || r.ServerID == serverID(server)
 }
@@ -99,15 +99,16 @@ func (c *Cluster) findLeader(ctx context.Context, stream string) (string, []stri
 	}
 }
 
-// moveLeadAway makes a different server the leader of a stream, and waits until it leads.
+// moveLeadAway makes the servers choose a new leader for a stream. It waits until oldLeader no longer leads the stream.
+// If this takes too long, the error matches [oxbow.ErrBusy].
 func (c *Cluster) moveLeadAway(ctx context.Context, stream, oldLeader string) error {
 	return c.moveStreamLeadership(ctx, stream, oldLeader, "")
 }
 
-// moveStreamLeadership makes another server the leader of a stream. The argument from is the name of the present
-// leader. The argument preferred is the name of the new leader. If it is empty, the servers choose the new leader.
-// moveStreamLeadership waits until the present leader no longer leads the stream. If this takes too long, the error
-// matches [oxbow.ErrBusy].
+// moveStreamLeadership makes another server the leader of a stream. from is the name of the present leader, and
+// preferred is the name of the wanted leader. If preferred is "", the servers choose the new leader.
+// moveStreamLeadership waits until from no longer leads the stream. If this takes too long, the error matches
+// [oxbow.ErrBusy].
 func (c *Cluster) moveStreamLeadership(ctx context.Context, stream, from, preferred string) error {
 	var what any
 	if preferred != "" {

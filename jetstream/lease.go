@@ -51,7 +51,11 @@ func (c *Cluster) recordStoredMessage(stream string, sentAt time.Time, seq uint6
 }
 
 // hasLeaderLease reports whether this process can trust the answers of a stream's leader, because no other server can
-// consider itself the leader now.
+// consider itself the leader now. Two conditions must hold:
+//   - The stream has stored a message that this process sent less than leaderLeaseLength ago.
+//   - The leader has heard from all other servers of the stream within maxServerSilence.
+//
+// hasLeaderLease asks the leader about the second condition at most once in leaderLeaseLength.
 func (c *Cluster) hasLeaderLease(ctx context.Context, stream string) (bool, error) {
 	c.mu.Lock()
 	l := c.leaseByStream[stream]
@@ -175,9 +179,9 @@ func (c *Cluster) storeEmptyMessage(
 }
 
 // Ready returns nil if the brains (the memories in this cluster) can be read now. Otherwise it returns the reason. A
-// read requires that most servers can store messages (see [Store.Get]). Ready tests this requirement in one stream:
-// unless this process has a valid lease of the stream's leader, Ready stores an empty message in the stream. Therefore
-// Ready takes as long as a read. If the cluster has only one replica, Ready only reads a value from the directory.
+// read requires that most servers can store messages (see [Store.Get]). Therefore Ready stores an empty message in one
+// stream, unless it can trust the leader of this stream without that. If the cluster has only one replica, Ready only
+// reads a value from the directory.
 func (c *Cluster) Ready(ctx context.Context) error {
 	b := brainDirectoryEntry{}
 	if c.replicas == 1 {

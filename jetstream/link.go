@@ -75,9 +75,9 @@ type streamMessage struct {
 	Time    time.Time `json:"time"`
 }
 
-// publishMessage stores a message if the last message with the same subject has the sequence expectedSeq. It returns
-// the sequence of the new message. If replacesAllMessages is set, the message replaces all messages with this subject.
-// publishMessage makes a single attempt.
+// publishMessage stores a message if the last message with the same subject has the sequence number expectedSeq. It
+// returns the sequence number of the new message. If replacesAllMessages is set, the new message replaces all messages
+// with this subject. publishMessage makes a single attempt. Its errors are those of storeMessage.
 func (l serverRequestSender) publishMessage(ctx context.Context, subject string, data []byte, expectedSeq uint64,
 	replacesAllMessages bool) (uint64, error) {
 	m := nats.NewMsg(subject)
@@ -150,7 +150,7 @@ func (l serverRequestSender) nextMessage(
 	return l.getMessage(ctx, stream, map[string]any{"seq": minSeq, "next_by_subj": subject})
 }
 
-// getMessage asks the leader for a message. While the stream has no leader, requestAPI repeats the request. The result
+// getMessage asks the stream's leader for the message that request describes. It waits while the stream has no leader.
 // ok is false if the message does not exist.
 func (l serverRequestSender) getMessage(
 	ctx context.Context,
@@ -188,8 +188,9 @@ func missingStreamError(stream string) error {
 	)
 }
 
-// requestAPI sends a request to the JetStream API. It repeats the request until a server answers or the
-// context is done.
+// requestAPI sends a request to the JetStream API, and decodes the answer into the variable to which answer points. It
+// repeats the request until a server answers or ctx is done. An error that the server reports is decoded into answer,
+// and is not returned.
 func (l serverRequestSender) requestAPI(ctx context.Context, subject string, request, answer any) error {
 	req := nats.NewMsg(subject)
 	if request != nil {

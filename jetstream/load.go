@@ -35,8 +35,9 @@ type streamHeadComparison struct {
 	err  error
 }
 
-// runSharedComparison waits for the result of a comparison that starts after runSharedComparison was called. If several
-// callers wait at the same time, one caller's function compare runs once for all waiting callers.
+// runSharedComparison runs the function compare and returns its error. Callers that wait at the same time share one
+// run, which begins after all their calls. The function of one of these callers is run, so all callers must pass
+// equivalent functions.
 func (rs *sharedHeadComparisons) runSharedComparison(ctx context.Context, compare func() error) error {
 	rs.mu.Lock()
 	if rs.nextComparison == nil {
@@ -73,9 +74,11 @@ func (rs *sharedHeadComparisons) runPendingComparisons(compare func() error) {
 }
 
 // catchUpForRead updates the local copy before a read. By default, it reads all changes that were acknowledged to any
-// process before the call. If Options.Announced is set, it sends no request to the servers while all changes that other
-// processes have announced are in the local copy. But this is limited to MaxAge after the last check of the stream's
-// last message. After that, catchUpForRead checks the last message again.
+// process before the call.
+//
+// If Options.Announced is set, catchUpForRead sends no request to the servers if both conditions are true: the local
+// copy contains all changes that other processes have announced, and it was compared with the stream less than MaxAge
+// ago.
 func (r *brainReplica) catchUpForRead(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -90,8 +93,8 @@ func (r *brainReplica) catchUpForRead(ctx context.Context) error {
 	return r.compareWithStreamHead(ctx)
 }
 
-// compareWithStreamHead reads the messages that the replica lacks, up to the newest message of the stream (the head).
-// Callers that wait at the same time share one such comparison, which begins after their calls.
+// compareWithStreamHead updates the local copy to the brain's newest message in the stream. Callers that wait at the
+// same time share one update, which begins after their calls.
 func (r *brainReplica) compareWithStreamHead(ctx context.Context) error {
 	return r.headComparisons.runSharedComparison(ctx, func() error {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.ReadWait)
@@ -102,7 +105,9 @@ func (r *brainReplica) compareWithStreamHead(ctx context.Context) error {
 	})
 }
 
-// readMissingMessages reads the messages that the replica lacks. The caller must have locked mu.
+// readMissingMessages reads the brain's messages that the local copy lacks, and applies them to the copy. Afterwards
+// the copy contains all changes that were acknowledged before the call. If the messages of one server are damaged, the
+// other servers of the stream are tried. The caller must have locked mu.
 func (r *brainReplica) readMissingMessages(ctx context.Context) error {
 	if r.isClosed {
 		return oxbow.ErrClosed
@@ -162,8 +167,9 @@ func (r *brainReplica) readMessagesOrRebuildFile(ctx context.Context, fromAnySer
 	return err
 }
 
-// readToLastMessage reads the brain's messages up to the last message that the stream's leader reports (the head). If
-// fromAnyServer is set, it may read the earlier messages from any server.
+// readToLastMessage reads the brain's messages that the local copy lacks, up to the last message that the stream's
+// leader reports. If fromAnyServer is set, messages before the last one may come from any server. If a message that was
+// read before is missing or different now, the error matches [oxbow.ErrCorrupt].
 func (r *brainReplica) readToLastMessage(ctx context.Context, fromAnyServer bool) error {
 	l := r.cluster.requestSender
 	stream := r.directoryEntry.streamName()

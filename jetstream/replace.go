@@ -127,7 +127,7 @@ func (r *serverReplacement) beginStep(s ReplaceStep) {
 }
 
 // checkReady returns an error if the old server cannot be replaced now, for example because the new server has not
-// started.
+// started. It also sets r.isOldServerMember.
 func (r *serverReplacement) checkReady(ctx context.Context) error {
 	answers, err := serverSettings(ctx, r.cluster.options.System)
 	if err != nil {
@@ -180,7 +180,9 @@ func (r *serverReplacement) checkReady(ctx context.Context) error {
 	return nil
 }
 
-// checkFindings returns an error if an audit has found problems with anything but the server that is replaced.
+// checkFindings returns an error if fs, the findings of an audit, contains a problem with anything but the server that
+// is replaced. Such findings are added to the report. The text auditName ends the error, and tells the user what was
+// done, such as "nothing was removed".
 func (r *serverReplacement) checkFindings(fs []Finding, auditName string) error {
 	for _, f := range fs {
 		if f.Server != r.oldServer && !strings.Contains(f.Server, serverID(r.oldServer)) {
@@ -242,7 +244,8 @@ func (r *serverReplacement) removeServer(ctx context.Context) error {
 	}
 }
 
-// awaitReplicas waits until all streams have all replicas.
+// awaitReplicas waits until hasAllReplicas returns true. If this takes longer than r.options.Wait, the error matches
+// [oxbow.ErrBusy].
 func (r *serverReplacement) awaitReplicas(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, r.options.Wait)
 	defer cancel()

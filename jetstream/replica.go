@@ -94,8 +94,8 @@ func (r *brainReplica) damageError(format string, args ...any) error {
 	)
 }
 
-// openFiles opens the files of the replica. If the files are missing or cannot be used, the replica starts with empty
-// files.
+// openFiles opens the files of the local copy and continues at the stored position in the stream. If the files are
+// missing, damaged, or from another cluster, they are replaced by empty files.
 func (r *brainReplica) openFiles(ctx context.Context) error {
 	p, ok := r.files.readPosition()
 	ok = ok && p.Cluster == r.cluster.directory.clusterID
@@ -117,8 +117,8 @@ func (r *brainReplica) openFiles(ctx context.Context) error {
 	return r.openStore()
 }
 
-// checkPosition returns an error if the brain's local file lacks changes up to the stored position p in the stream. If
-// the file was not synced at this position, checkPosition also checks the whole file.
+// checkPosition returns an error if the brain's local file lacks changes up to p, the stored position in the stream. If
+// p is not marked as synced, checkPosition also checks the whole file for damage.
 func (r *brainReplica) checkPosition(ctx context.Context, p replicaPosition) error {
 	if r.lastChangeNumber < p.LastChange {
 		return errCopyDiverged
@@ -219,7 +219,8 @@ func (r *brainReplica) restartWithEmptyFile() error {
 	return err
 }
 
-// closeFiles writes the position in the stream up to which messages were read, and closes the files of the local copy.
+// closeFiles closes the files of the local copy and makes them durable. It also stores the position up to which the
+// stream was read, so that the next start continues there.
 func (r *brainReplica) closeFiles() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -390,11 +391,12 @@ func (r *brainReplica) applyRequestedChange(
 	return appliedChange, hasSameResultEverywhere, err
 }
 
-// changeByOpID reports whether the store contains a change with the op ID opID, and returns this change. If opID
-// belongs to a different call, it returns true and an error that matches [oxbow.ErrOpIDUsed]. It returns false if opID
-// is empty. To find the change, it sends the store an impossible change with the same op ID. If a change with this op
-// ID exists, the store returns that change. Otherwise the store refuses the impossible change. The caller must have
-// locked mu.
+// changeByOpID looks for a change with the op ID opID in the store. It returns true and the change if it finds one. If
+// opID belongs to a different call, it returns true and an error that matches [oxbow.ErrOpIDUsed]. If opID is empty, it
+// returns false. The caller must have locked mu.
+//
+// To find the change, changeByOpID sends the store an impossible change with the same op ID. The store answers with the
+// existing change, or refuses the impossible change.
 func (r *brainReplica) changeByOpID(opID string) (bool, oxbow.Change, error) {
 	if opID == "" {
 		return false, oxbow.Change{}, nil

@@ -116,7 +116,8 @@ func (o RestoreOptions) selectsFile(f restorableFile) bool {
 	return isTenant && isBrain
 }
 
-// openRestoreSource opens a backup or a cache, and lists its files.
+// openRestoreSource opens the directory dir, which is a backup or the cache of a process, and lists its files. If dir
+// is neither, the error matches [oxbow.ErrNotFound]. The caller must close the result.
 func openRestoreSource(dir string) (*restoreSourceDir, []restorableFile, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, nil, fmt.Errorf("%w: %s is no directory", oxbow.ErrNotFound, dir)
@@ -153,7 +154,8 @@ func (s *restoreSourceDir) listFiles() ([]restorableFile, error) {
 	return all, nil
 }
 
-// listCacheFiles lists the files of a cache. The process that used the cache must have ended.
+// listCacheFiles lists the files in the cache of a process, and locks the cache. If the process is still running, the
+// error matches [oxbow.ErrBusy].
 func (s *restoreSourceDir) listCacheFiles() ([]restorableFile, error) {
 	if _, err := s.fsys.Stat("cluster"); err != nil {
 		return nil, fmt.Errorf(
@@ -258,7 +260,8 @@ func (r *restoreRun) findFilesToRestore(
 	return todo, nil
 }
 
-// restoreBrain restores a brain from the newest of its undamaged files.
+// restoreBrain restores a brain (a memory) from the first undamaged file in newestFirst, or from a later file if that
+// contains more changes. Damaged files become findings in the report. If all files are damaged, nothing is restored.
 func (r *restoreRun) restoreBrain(ctx context.Context, newestFirst []restorableFile) error {
 	var best *brainReplica
 	var from restorableFile
@@ -371,7 +374,8 @@ func (f *restorableFile) matchesFileContent(fileContent []byte) bool {
 	return int64(len(fileContent)) == f.FileSize && chainHash(sha256.Sum256(fileContent)) == f.FileHash
 }
 
-// publishWholeFile publishes the replica's file as the brain's whole content.
+// publishWholeFile stores the replica's file in the stream as a snapshot, so that the file becomes the content of the
+// brain. If another process has written to the brain, the error matches [oxbow.ErrConflict].
 func (r *brainReplica) publishWholeFile(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 6*r.cluster.options.WriteWait)
 	defer cancel()
@@ -384,8 +388,8 @@ func (r *brainReplica) publishWholeFile(ctx context.Context) error {
 			n, hash, _, headErr := r.cluster.readLastEnvelopePosition(ctx, r.directoryEntry)
 			isOwnHead := n == r.position.EnvelopeNumber && hash == r.position.ChainHash
 			if headErr == nil && isOwnHead {
-				// An earlier attempt has stored the snapshot with the restored file, but the answer of the servers was
-				// lost.
+				// The brain already has the restored content: an earlier attempt has stored the snapshot, but the
+				// servers' answer was lost.
 				return nil
 			}
 			return fmt.Errorf("%w: another process writes to it", oxbow.ErrConflict)

@@ -131,7 +131,8 @@ func (s *serverSettingsAnswer) checkSettings() error {
 	return nil
 }
 
-// serverSettings asks all servers for their settings.
+// serverSettings asks all servers for their settings, and returns the answers that arrive. If no server answers, or if
+// systemConn is not a connection to the system account, the error matches [ErrSettings].
 func serverSettings(ctx context.Context, systemConn *nats.Conn) (servers []serverSettingsAnswer, err error) {
 	err = askServers(ctx, systemConn, "VARZ", nil, func(data []byte) error {
 		var s serverSettingsAnswer
@@ -147,7 +148,9 @@ func serverSettings(ctx context.Context, systemConn *nats.Conn) (servers []serve
 	return servers, err
 }
 
-// askServers asks all servers, and calls onAnswer with each answer until no more arrive.
+// askServers sends a request to all servers, and calls onAnswer with the data of each answer. It waits 3 seconds for
+// the first answer, and ends when no further answer arrives within 300 milliseconds. If no server answers, askServers
+// returns nil. If onAnswer returns an error, askServers stops and returns this error.
 func askServers(
 	ctx context.Context,
 	system *nats.Conn,
@@ -177,7 +180,7 @@ func askServers(
 	}
 }
 
-// streamConfig returns the configuration of a stream for brains.
+// streamConfig returns the configuration of the stream for a partition of the brains (memories).
 func streamConfig(partition, replicas int) api.StreamConfig {
 	subjects := fmt.Sprintf("b.%02d.>", partition)
 	return api.StreamConfig{
@@ -191,8 +194,8 @@ func streamConfig(partition, replicas int) api.StreamConfig {
 	}
 }
 
-// checkStreamConfig returns an error if the configuration of a stream differs from the argument want in one of the
-// listed fields. It ignores all other fields. It also accepts a configuration without Sources.
+// checkStreamConfig returns an error if config, the configuration of a stream, differs from want. Only the fields that
+// are listed in the function are compared. A configuration without Sources is always accepted.
 func checkStreamConfig(config, want api.StreamConfig) error {
 	h, w := reflect.ValueOf(config), reflect.ValueOf(want)
 	for _, field := range []string{"Subjects", "Storage", "Compression", "Retention", "Discard", "Replicas",
@@ -214,7 +217,8 @@ func checkStreamConfig(config, want api.StreamConfig) error {
 	return nil
 }
 
-// dereference returns the value to which a pointer points, for use in an error message.
+// dereference returns the value to which v points, for use in an error message. If v is not a pointer, or is nil, it
+// returns v.
 func dereference(v any) any {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
 		return p.Elem().Interface()

@@ -47,7 +47,8 @@ func (s *Store) currentStore(ctx context.Context) (localStore, error) {
 	}
 }
 
-// withStore calls fn with the replica's store. If the store is replaced in the meantime, it calls fn again.
+// withStore calls fn with the store of the local copy, and returns its results. If this store was closed during the
+// call, because another store replaced it, withStore calls fn again with the new store.
 func withStore[T any](ctx context.Context, s *Store, fn func(localStore) (T, error)) (T, error) {
 	for {
 		v, err := s.currentStore(ctx)
@@ -230,8 +231,8 @@ func (s *Store) ViewHeads(
 	})
 }
 
-// Check implements [oxbow.Checker]. It compares the replica with the head of the stream, and
-// then checks the replica's file.
+// Check implements [oxbow.Checker]. It updates the local copy to the brain's last message in the stream, and then
+// checks the file of this copy.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if err := s.checkOpen(ctx); err != nil {
 		return oxbow.CheckReport{}, err

@@ -56,10 +56,11 @@ func (c *connectionFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.systemCredsFile, "nats-system-creds", "", "the `FILE` of those of the system account")
 }
 
-// checkFlags returns an error if flags contradict each other or a necessary flag is missing. The flag for the
-// certificate and the flag for its key need each other. If runsServer is true, the process needs either the
-// certificate, the key and the CA file, or none of these files. The two flags for credentials files also need each
-// other, and cannot be combined with a server of this process or with a secret.
+// checkFlags returns an error if flags contradict each other or a necessary flag is missing. These are the rules:
+//   - A certificate needs a key, and a key needs a certificate.
+//   - If runsServer is true, the process needs the certificate, the key and the CA file, or none of them.
+//   - Each of the two flags for credentials files needs the other. They cannot be combined with a secret, or with a
+//     server of this process.
 func (c *connectionFlags) checkFlags(runsServer bool) error {
 	f := c.tlsFiles
 	switch {
@@ -85,7 +86,8 @@ type clientLogin struct {
 	tlsFiles server.TLS
 }
 
-// readLogin reads the files that the flags specify.
+// readLogin returns the login for the servers that the flags describe. It reads the secret or the credentials files,
+// and checks the certificate. It returns an error if a flag, a file or the certificate is not valid.
 func (c *connectionFlags) readLogin() (l clientLogin, err error) {
 	if err := c.checkFlags(false); err != nil {
 		return l, err
@@ -118,7 +120,8 @@ func newSecretLogin(secret string, options []nats.Option) clientLogin {
 	}
 }
 
-// readCredentialFile reads a file that contains credentials or the seed of an nkey.
+// readCredentialFile returns the login option for a file with credentials, or with the seed of an nkey (a key pair of a
+// NATS user).
 func readCredentialFile(file string) (nats.Option, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// addTLSAdvice adds a remedy to the error of a rejected certificate. It returns all other errors unchanged.
+// addTLSAdvice adds advice for the user to an error that reports a rejected certificate. It returns all other errors
+// unchanged.
 func addTLSAdvice(err error) error {
 	var invalid x509.CertificateInvalidError
 	var unknown x509.UnknownAuthorityError
@@ -92,7 +93,8 @@ func readTLSRefusal(serverURL string, tlsFiles server.TLS) error {
 	return err
 }
 
-// unreachableServersText returns a text about the servers that this process could not reach.
+// unreachableServersText connects to each address in peers, and returns a text with the results, such as ";
+// 10.0.0.2:6222 does not answer".
 func (b *clusterMemories) unreachableServersText(peers []string) string {
 	var s strings.Builder
 	for _, p := range peers {

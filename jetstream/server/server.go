@@ -34,7 +34,8 @@ type Server struct {
 	lock       vfs.Lock
 }
 
-// Start starts a server that syncs each write before acknowledging it.
+// Start starts a server and waits until the server accepts connections. The server syncs each write to disk before it
+// acknowledges the write. Start returns an error if the server is not ready after about 10 seconds.
 func Start(o Options) (*Server, error) {
 	if o.Listen == "" {
 		o.Listen = "127.0.0.1:-1"
@@ -79,7 +80,8 @@ func (o *Options) natsOptions() (*server.Options, error) {
 	return &opts, nil
 }
 
-// waitReady waits until the server accepts connections.
+// waitReady waits until the server accepts connections, for at most about 10 seconds. If the server reports a fatal
+// error on the channel startFailure, waitReady returns this error.
 func (s *Server) waitReady(startFailure <-chan error) error {
 	for range 100 {
 		select {
@@ -94,7 +96,9 @@ func (s *Server) waitReady(startFailure <-chan error) error {
 	return errors.New("it is not ready after 10 s; see whether its ports are free")
 }
 
-// newServerWithDirLock locks a data directory, because only one process may use it.
+// newServerWithDirLock creates and locks the data directory dir, because only one process may use it. If another
+// process has the lock, the error matches [oxbow.ErrBusy]. The result is never nil. After an error, the caller must
+// call its method releaseDir.
 func newServerWithDirLock(dir string) (*Server, error) {
 	s := &Server{}
 	err := os.MkdirAll(dir, 0o700)
@@ -179,8 +183,8 @@ system_account: SYS
 // URL returns the address at which clients can connect to this server.
 func (s *Server) URL() string { return s.natsServer.ClientURL() }
 
-// Connect connects to servers with a secret, once as the owner of the brains and once to the system
-// account. The connections reconnect forever.
+// Connect connects to the servers at urls twice: as the owner of the brains (memories), and to the system account. urls
+// is a list of addresses, separated by commas. Both connections log in with secret, and reconnect forever.
 func Connect(urls, secret string, opts ...nats.Option) (nc, system *nats.Conn, err error) {
 	return ConnectAs(urls, nats.UserInfo("oxbow", secret), nats.UserInfo("system", secret), opts...)
 }
