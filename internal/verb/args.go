@@ -321,7 +321,9 @@ func (p Param) storeScalar(target reflect.Value, key string, s argumentValue) er
 	return nil
 }
 
-// checkString returns an error if s is not a valid value for a parameter of type string.
+// checkString returns an error if s is not a valid value for the parameter p, whose type is string. The parameter may
+// have a list of permitted values (p.Enum). JSON numbers are also accepted, unless the caller named the parameter "id":
+// that caller expects that entries have numbers.
 func (p Param) checkString(key string, s argumentValue) error {
 	switch {
 	case s.jsonKind == jsonNumber && key == "id":

@@ -142,8 +142,8 @@ func (w *Workspace) projectGetter() func() string {
 	})
 }
 
-// isForOtherProject reports whether an entry with these labels belongs to projects that do not include the current
-// project.
+// isForOtherProject reports whether an entry with these labels belongs only to other projects. The result is false if
+// the labels name no project, or if the current project is unknown (empty).
 func isForOtherProject(labels []oxbow.Label, currentProject func() string) bool {
 	named := false
 	for _, l := range labels {

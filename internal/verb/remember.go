@@ -17,7 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
-// Remember adds an entry, or updates the entry with the name in the argument.
+// Remember adds an entry, or updates the entry with the given name. If no name is given, the name is derived from the
+// content. If the caller is an agent, secrets in the arguments are replaced first, and a note in the result says so. If
+// the memory does not exist, it is created.
 func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
 	if err := in.resolveNameOrContent(ctx, w); err != nil {
 		return RememberOut{}, err

@@ -165,8 +165,8 @@ func (in *SetupIn) remainingFiles(clientResults []SetupClient) []string {
 // isListOnly reports whether the call only lists the clients and their state.
 func (in *SetupIn) isListOnly() bool { return len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck }
 
-// chooseClients checks the arguments. It returns the clients to process, and an inspection of the clients'
-// configuration.
+// chooseClients checks the arguments and returns the clients to process. It also returns an Inspection, with which the
+// configuration of these clients can be examined. If the call only lists the clients, the Inspection starts no servers.
 func (in *SetupIn) chooseClients(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
 	chosen, err := in.chosenClients()
 	if err == nil {

@@ -69,8 +69,8 @@ type ShownItem struct {
 // If other writers change the memory in the meantime, the plan is made again, at most maxRevertAttempts times in all.
 const maxRevertAttempts = 10
 
-// RevertChanges reverts the effects of the selected changes. A single undo takes this back. Only a person may revert,
-// because texts by others may be affected. Everybody may make a dry run.
+// RevertChanges reverts the effects of the selected changes. A single call of undo cancels the whole revert. Only a
+// person may revert, because texts by others may be affected. Everybody may make a dry run.
 func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, error) {
 	out := RevertOut{DryRun: in.DryRun, ChangeNumbers: []uint64{}, Steps: []revert.RevertedEntry{}}
 	if in == (RevertIn{IncludesDerivedEntries: in.IncludesDerivedEntries, DryRun: in.DryRun}) {

@@ -23,9 +23,9 @@ type ApproveEntriesIn struct {
 	DryRun     bool     `json:"dry_run,omitempty"          usage:"show what would be changed and change nothing"`
 }
 
-// ApproveEntries permits that entries are shown to models that have not asked for them. In a single change, it removes
-// the labels because of which the entries are held back, and adds [oxbow.LabelApproved]. If the caller is not a person,
-// the error matches [oxbow.ErrInvalid].
+// ApproveEntries approves entries that are held back, so that they are also shown to models that have not asked for
+// them. In a single change, it removes the labels because of which the entries are held back, and adds
+// [oxbow.LabelApproved]. If the caller is not a person, the error matches [oxbow.ErrInvalid].
 func ApproveEntries(ctx context.Context, w *verb.Workspace, in ApproveEntriesIn) (RelabelOut, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {

@@ -98,10 +98,10 @@ func groupIDOfSource(s oxbow.Source) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// sourceOfText returns the source (author and time) of the change that wrote the entry e's present text. Later changes
-// that kept the text, for example changes of labels or names, and undone removals are ignored. If the history does not
-// reach back to the change that wrote the text, the result is the source of the oldest version with this text. For an
-// imported entry, the result is e.Source.
+// sourceOfText returns the source (author and time) of the change that wrote the present text of the entry e. Later
+// changes that kept the text are ignored, for example changes of labels or names. If the history does not reach back to
+// the change that wrote the text, the result is the source of the oldest version with this text. For an imported entry,
+// the result is e.Source.
 func sourceOfText(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Source {
 	source := e.Source
 	if source.Actor == oxbow.Imported {
@@ -113,7 +113,7 @@ func sourceOfText(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.So
 			break
 		}
 		if v.Verb == oxbow.VerbRemove {
-			continue
+			continue // The entry was removed, and the removal was undone later.
 		}
 		if v.Entry.Content != e.Content {
 			break

@@ -168,8 +168,8 @@ func (o *CheckDataOut) checkFileExists(p verb.Place) {
 }
 
 // readStore opens the store, reads it completely, and adds the counts and problems to o. The lock file contains the
-// number of the last durable change. If the store does not contain this change, readStore adds a problem. It does not
-// do so if the log is damaged.
+// number of the last durable change. If the store lacks this change, readStore adds a problem. It skips this comparison
+// if the log is damaged.
 func (o *CheckDataOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Place) error {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {

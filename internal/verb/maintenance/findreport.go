@@ -106,7 +106,8 @@ func secretLocationSentence(f verb.FoundSecret) report.Sentence {
 	return report.Sentencef("%s@%d", report.EntryName(f.Name), f.Version)
 }
 
-// describeSecretPlace says where in a version, a change or a file the secret is.
+// describeSecretPlace returns the kind of text that contains the secret and the number of the line. It also says if the
+// text is in an archive of sessions, or only in the history. Example: "content, line 3, history".
 func describeSecretPlace(f verb.FoundSecret) report.Sentence {
 	place := report.Sentencef("%s", report.OxbowText(f.TextKind))
 	if f.Line > 0 {

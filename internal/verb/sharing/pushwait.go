@@ -37,7 +37,9 @@ func newServerRetryWaiter(
 	return w
 }
 
-// waitFor implements [remote.Options.WaitForServer].
+// waitFor shows the wait to the person and waits for the time d, after which the client asks the server again. If all
+// waits together would take longer than maxTotalWait, it returns errWaitTooLong immediately. waitFor is used as
+// [remote.Options.WaitForServer].
 func (w *serverRetryWaiter) waitFor(ctx context.Context, d time.Duration) error {
 	if w.totalWaited+d > maxTotalWait {
 		return errWaitTooLong

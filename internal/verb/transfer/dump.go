@@ -185,10 +185,10 @@ type LoadOut struct {
 // Failed reports whether a file has text that was not loaded, so that scripts notice the loss.
 func (o LoadOut) Failed() bool { return o.PartlyReadFiles > 0 }
 
-// LoadFiles changes the memory so that its entries match the tree of files in in.AbsoluteDir. A single undo takes this
-// back. Entries without a file are kept, unless in.ReplaceMemory is set. If the memory has no history, the entries that
-// will be replaced or removed are first saved in the file out.BackupFile. If in.DryRun is set, LoadFiles only reports
-// what it would change.
+// LoadFiles changes the memory so that its entries match the tree of files in in.AbsoluteDir. A single call of undo
+// cancels all these changes. Entries without a file are kept, unless in.ReplaceMemory is set. If the memory has no
+// history, the entries that will be replaced or removed are first saved in the file out.BackupFile. If in.DryRun is
+// set, LoadFiles only reports what it would change.
 func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err error) {
 	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun, Warnings: []string{}}
 	o := &mdtree.PlanOptions{
