@@ -67,25 +67,32 @@ func (r *agentReasoning) copyFollowedByEdit() *agentReasoning {
 	return &next
 }
 
-// editReason returns the reason for an edit: the agent's text, or else its thoughts, or else the person's prompt.
+// editReason returns the reason for an edit: the agent's text, or else its thoughts, or else a text that says that
+// there is no reasoning and quotes the person's prompt. Long texts lose their beginning (see keepTextEnd).
 func (r *agentReasoning) editReason() string {
 	for _, ps := range [][]string{r.agentTextPassages, r.agentThoughtPassages} {
 		if len(ps) > 0 {
-			return keepReasoningEnd(strings.Join(ps, "\n\n"))
+			return keepTextEnd(strings.Join(ps, "\n\n"), maxReasoningBytes)
 		}
 	}
-	const asked = " It was asked: "
-	return strings.TrimSuffix(keepReasoningEnd(annotate.NoReasoning+asked+strings.TrimSpace(r.personRequest)), asked)
+	request := strings.TrimSpace(r.personRequest)
+	if request == "" {
+		return annotate.NoReasoning
+	}
+	// Shorten only the prompt, because without the text before it, the prompt would seem to be the agent's reasoning.
+	const intro = annotate.NoReasoning + " It was asked: "
+	return intro + keepTextEnd(request, maxReasoningBytes-len(intro))
 }
 
-// keepReasoningEnd removes the beginning of a long text and keeps the end, because the end is nearest to the edit that
-// the text explains. It cuts only between characters.
-func keepReasoningEnd(s string) string {
+// keepTextEnd returns the text s if it has at most maxBytes bytes. Otherwise it returns an ellipsis and the end of the
+// text, because the end of an agent's text is nearest to the edit that the text explains. The returned end has at most
+// maxBytes bytes, and begins with a whole character.
+func keepTextEnd(s string, maxBytes int) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) <= maxReasoningBytes {
+	if len(s) <= maxBytes {
 		return s
 	}
-	s = s[len(s)-maxReasoningBytes:]
+	s = s[len(s)-maxBytes:]
 	for len(s) > 0 && !utf8.RuneStart(s[0]) {
 		s = s[1:]
 	}

@@ -243,6 +243,20 @@ func TestWhyIsBounded(t *testing.T) {
 	}
 }
 
+// TestLongRequestIsNoReasoning tests that a long prompt is never stored as if it were the agent's reasoning. The reason
+// must still begin with the statement that there is no reasoning.
+func TestLongRequestIsNoReasoning(t *testing.T) {
+	r := (&agentReasoning{}).withNewRequestOnly(strings.Repeat("ä", maxReasoningBytes) + " at last")
+	w := r.editReason()
+	if !strings.HasPrefix(w, annotate.NoReasoning+" It was asked: … ä") || !strings.HasSuffix(w, "ä at last") ||
+		len(w) > maxReasoningBytes+len("… ") {
+		t.Errorf("the reason has %d bytes and begins %q", len(w), w[:60])
+	}
+	if w := (&agentReasoning{}).editReason(); w != annotate.NoReasoning {
+		t.Errorf("without a prompt, the reason is %q", w)
+	}
+}
+
 func TestFileOf(t *testing.T) {
 	b := pool(t)
 	for _, c := range []struct{ path, dir, from, want string }{
