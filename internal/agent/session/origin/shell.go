@@ -31,11 +31,11 @@ func (j *toolCallVerdictState) judgeCommandLine(line, commandOutput string) {
 // If command lines are nested too deeply, the output has TrustLevelForeignText.
 func (s *shellState) judgeShellLine(line string) {
 	s.nestingDepth++
+	defer func() { s.nestingDepth-- }()
 	if s.nestingDepth > maxCommandLineNesting {
 		s.verdict.raiseTrustLevel(TrustLevelForeignText, line)
 		return
 	}
-	defer func() { s.nestingDepth-- }()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err == nil {
 		s.judgeStatementsTrust(file.Stmts)
