@@ -86,7 +86,7 @@ func (d *removedFingerprintFilter) checksum() uint32 {
 	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[removedFileHeaderSize:])
 }
 
-// readRemovedFingerprintFile reads a file with removed fingerprints. It returns nil if the file does not exist.
+// readRemovedFingerprintFile reads a file with removed fingerprints. If the file does not exist, both results are nil.
 func (f Store) readRemovedFingerprintFile(name string, key *cipherKey) (*removedFingerprintFilter, error) {
 	file, err := f.openRemovedFingerprintFile(name)
 	if file == nil {
@@ -96,7 +96,7 @@ func (f Store) readRemovedFingerprintFile(name string, key *cipherKey) (*removed
 	return readRemovedFilter(file, key)
 }
 
-// openRemovedFingerprintFile opens a file with removed fingerprints. It returns nil if the file does not exist.
+// openRemovedFingerprintFile opens a file with removed fingerprints. If the file does not exist, both results are nil.
 func (f Store) openRemovedFingerprintFile(name string) (*os.File, error) {
 	file, err := vfs.OpenRegular(filepath.Join(f.Dir, name))
 	if err != nil {
@@ -108,7 +108,8 @@ func (f Store) openRemovedFingerprintFile(name string) (*os.File, error) {
 	return file, nil
 }
 
-// readRemovedFilter reads the content of a file with removed fingerprints.
+// readRemovedFilter reads the content of a file with removed fingerprints. It returns errDamaged if the file is too
+// short, has a wrong checksum, or was written with another key.
 func readRemovedFilter(file *os.File, key *cipherKey) (*removedFingerprintFilter, error) {
 	d := &removedFingerprintFilter{data: make([]byte, removedFileHeaderSize+removedFingerprintFilterBits/8)}
 	n, _ := file.ReadAt(d.data, 0) // A file that is too short counts as damaged.
@@ -123,8 +124,9 @@ func readRemovedFilter(file *os.File, key *cipherKey) (*removedFingerprintFilter
 	return d, nil
 }
 
-// addRemovedFingerprints adds removed fingerprints to the file removedFingerprintsFile. If this file was begun more
-// than 14 days ago, addRemovedFingerprints first renames it to oldRemovedFingerprintsFile and begins a new file.
+// addRemovedFingerprints adds removed fingerprints to the file removedFingerprintsFile. If this file was begun at least
+// maxBlockAge ago, addRemovedFingerprints first renames it to oldRemovedFingerprintsFile and begins a new file. If the
+// file is damaged, addRemovedFingerprints records the loss of its fingerprints and begins a new file, too.
 func (f Store) addRemovedFingerprints(dir *vfs.OS, key *cipherKey, fingerprints []textFingerprint) error {
 	if len(fingerprints) == 0 {
 		return nil
@@ -153,8 +155,9 @@ func (f Store) addRemovedFingerprints(dir *vfs.OS, key *cipherKey, fingerprints 
 	return vfs.WriteFile(dir, removedFingerprintsFile, d.data, 0o600)
 }
 
-// readRemovedFingerprints reads the two files with removed fingerprints. Files that do not exist or are too old are
-// left out.
+// readRemovedFingerprints returns the contents of the two files with removed fingerprints. Files that do not exist or
+// are too old are left out. If one of the files cannot be read, readRemovedFingerprints returns an error and no
+// contents.
 func (f Store) readRemovedFingerprints(key *cipherKey) (sets []*removedFingerprintFilter, err error) {
 	c := cacheOfDir(f.Dir)
 	c.mu.Lock()
@@ -210,7 +213,7 @@ func (c *fileCache) readRemovedFingerprintFilter(
 }
 
 // isFilterExpired reports whether all fingerprints in a filter are too old. The newest one was added at most
-// maxBlockAge after the first.
+// maxBlockAge after the filter was begun, and is kept for maxBlockAge. The sum of these times is maxAcceptedBlockAge.
 func (f Store) isFilterExpired(d *removedFingerprintFilter) bool {
 	return f.Now().Sub(d.startTime) >= maxAcceptedBlockAge
 }

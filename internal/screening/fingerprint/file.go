@@ -93,11 +93,12 @@ func (f Store) AddAll(texts ...TextReadByTool) (ids []string, err error) {
 const maxMiddleTextBytes = 8 << 20
 
 // addMiddleFingerprints stores fingerprints of the middle of a long text. They are stored without labels in a Bloom
-// filter, which needs little space. If the middle is too long, addMiddleFingerprints records that fingerprints were
-// lost.
+// filter, which needs little space. If the middle is longer than maxMiddleTextBytes, addMiddleFingerprints stores
+// nothing and records that fingerprints were lost.
 //
-// A vouch by a person would hide the fingerprint in the Bloom filter, although the text is read after the vouch.
-// Therefore addMiddleFingerprints also writes such fingerprints to a block of the file.
+// A person may have vouched for some of the fingerprints before the text was read. Such a vouch must not hide the words
+// of this text. But it would hide fingerprints in the Bloom filter, which does not say when a text was read. Therefore
+// addMiddleFingerprints also writes these fingerprints to a new block of the file, which is newer than the vouch.
 func (f Store) addMiddleFingerprints(text string) error {
 	middle := text[maxFullyHashedTextBytes : len(text)-maxFullyHashedTextBytes]
 	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
@@ -512,7 +513,8 @@ func (f Store) HasAllIDs(textIDs ...string) bool {
 // dropOldBlocks makes a file of fingerprints smaller. A block in the file contains the fingerprints of one text.
 // dropOldBlocks first removes the blocks that are too old, which scanBlocks leaves out. Then it removes the oldest
 // remaining blocks, until the file has at most fileBytesAfterShrinking bytes. Blocks about text that a person vouched
-// for, and blocks about foreign files, are removed last.
+// for, and blocks about files with foreign text, are removed last. If the file is damaged, dropOldBlocks keeps only
+// blocks before the damage, renames the damaged file, and records the loss.
 //
 // If a block that is removed for its size contains fingerprints of a text by others or by an unknown author,
 // dropOldBlocks adds these fingerprints to a Bloom filter. The Bloom filter is needed because a flood of new texts
@@ -590,8 +592,9 @@ type storedBlock struct {
 }
 
 // withoutOldVouches returns the encoded block. If the block records that a person vouched for words, the result lacks
-// those fingerprints that a later block contained, which is about to be removed. blockIndex is the index of the block,
-// and removed contains the index of the later block.
+// the fingerprints that also occur in a later block that is about to be removed. The argument blockIndex is the index
+// of the block in the file. The argument removed contains each fingerprint from the removed blocks, with the index of
+// the last removed block that contains it.
 func (b *storedBlock) withoutOldVouches(key *cipherKey, blockIndex int, removed map[textFingerprint]int) []byte {
 	if b.blockKind != acceptedWordsBlock {
 		return b.encoded

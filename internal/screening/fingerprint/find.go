@@ -164,14 +164,13 @@ func isLongEnoughToMatch(text string) (ok bool) {
 	return ok
 }
 
-// findRepeatsInBatch searches the fingerprint file for earlier texts that repeat in the given texts. It adds the
-// matches to the slice matches, which has one element for each text. The element ignoredTexts[i] is a text whose words
-// are ignored in texts[i], for example an earlier version of texts[i]. findRepeatsInBatch reads the fingerprint file
-// once.
+// findRepeatsInBatch finds the earlier texts that the given texts repeat, and adds them to matches. It examines the
+// texts from the index first on. The slice matches has one element for each text, and ignoredTexts has the same meaning
+// as in [Store.FindRepeats].
 //
-// The argument first is the index of the first text in texts to be examined. If the texts have more than
-// fingerprintsPerBatch fingerprints, findRepeatsInBatch does not examine all texts. The result end is the index of the
-// first text that was not examined, or len(texts).
+// findRepeatsInBatch reads the fingerprint file at most once. As soon as the examined texts have more than
+// fingerprintsPerBatch fingerprints, it examines no further text. The result end is the index of the first text that
+// was not examined, or len(texts).
 func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match, first int) (end int, err error) {
 	var w *writtenTextHashes[textFingerprint] // created by begin, when the home's key is known
 	found := &foundFingerprints{map[textFingerprint]originSet{}, map[originKey]*fingerprintOrigin{}}
@@ -211,9 +210,11 @@ func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match,
 	return end, err
 }
 
-// searchIndex searches for the written texts' fingerprints in the index in memory, and returns the home's key. isDone
-// is false if no index is in memory, so that the file must be scanned. Otherwise searchIndex first calls initHashes,
-// which sets w. The key is nil, and initHashes is not called, if no text's fingerprints were ever added.
+// searchIndex searches the index in memory for the written texts' fingerprints, and adds the origins of each one to
+// found. Before the search, searchIndex calls initHashes, which sets w. The result key is the home's key.
+//
+// If no index is in memory, isDone is false and initHashes was not called. The caller must then scan the file. If no
+// text's fingerprints were ever added, isDone is true, the key is nil, and initHashes was not called either.
 func (f Store) searchIndex(
 	initHashes func(*cipherKey) error,
 	w **writtenTextHashes[textFingerprint],
@@ -246,8 +247,8 @@ func (f Store) searchIndex(
 	return true, key, nil
 }
 
-// lookUpIndex returns the index of the file with fingerprints, or nil if the file must be scanned, and the home's key.
-// The key is nil if no text's fingerprints were ever added.
+// lookUpIndex returns the index of the file with fingerprints, and the home's key. The index is nil if the file must be
+// scanned. If no text's fingerprints were ever added, both are nil.
 func (f Store) lookUpIndex(c *fileCache) (*fingerprintIndex, *cipherKey, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -441,7 +442,8 @@ func NewRepeatFinder(texts, ignoredTexts []string) *RepeatFinder {
 	return c
 }
 
-// FindRepeats returns the indexes of the texts in c that repeat words from the given text.
+// FindRepeats returns the indexes of the texts in c that repeat words from the given text, without duplicates. The
+// indexes are in no particular order.
 func (c *RepeatFinder) FindRepeats(text string) (textIndexes []int) {
 	eachReadTextHash(text, func(h uint64) {
 		if !c.writtenHashes.mayContainHash(h) {

@@ -73,8 +73,8 @@ func mayHaveDividedWord(s string) bool {
 	return strings.Contains(s, "-\n") || strings.Contains(s, "-\r\n") || strings.Contains(s, "‐\n")
 }
 
-// removeLinksAndFootnotes removes the parts that a reader leaves out of a sentence: Markdown link targets, addresses,
-// and footnote numbers.
+// removeLinksAndFootnotes replaces each part that a reader leaves out of a sentence by a space. These parts are
+// Markdown link targets, addresses, and footnote numbers.
 func removeLinksAndFootnotes(s string) string {
 	if !mayHaveLinkOrFootnote(s) {
 		return s
@@ -93,8 +93,9 @@ func removeLinksAndFootnotes(s string) string {
 	return b.String()
 }
 
-// linkOrFootnoteSize returns the length of the address or footnote number with which s begins, or 0 if s begins with
-// other text.
+// linkOrFootnoteSize returns the length in bytes of the part at the start of s that a reader leaves out of a sentence.
+// This part is the target of a Markdown link, from "](" to ")", or a footnote number such as [12], or an address. If s
+// begins with other text, the result is 0. s must not be empty.
 func linkOrFootnoteSize(s string) int {
 	switch {
 	case strings.HasPrefix(s, "]("):
@@ -114,7 +115,8 @@ func linkOrFootnoteSize(s string) int {
 	return 0
 }
 
-// joinHyphenatedWords joins the halves of words that are divided at a line end.
+// joinHyphenatedWords joins the halves of words that are divided at a line end. A word counts as divided if a
+// lower-case letter precedes the hyphen at the line end.
 func joinHyphenatedWords(s string) string {
 	if !mayHaveDividedWord(s) {
 		return s

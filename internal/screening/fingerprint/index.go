@@ -69,7 +69,9 @@ func newFingerprintIndex(key *cipherKey) *fingerprintIndex {
 	}
 }
 
-// addBlock adds the fingerprints of a block. Blocks must be added in the order of the file.
+// addBlock adds the fingerprints of a block to the index. Blocks must be added in the order of the file, because a
+// vouch hides only fingerprints of earlier blocks. A block without text fingerprints is ignored. The error is
+// errDamaged if the block's labels cannot be decrypted, and errManyOrigins if the index would be slow.
 func (x *fingerprintIndex) addBlock(key *cipherKey, h *blockHeader, encryptedLabels, fingerprintBytes []byte) error {
 	if h.blockKind > acceptedWordsBlock || len(fingerprintBytes) == 0 {
 		return nil
@@ -91,7 +93,8 @@ func (x *fingerprintIndex) addBlock(key *cipherKey, h *blockHeader, encryptedLab
 	return nil
 }
 
-// originNumber returns the number of an origin, which it adds if necessary.
+// originNumber returns the number of an origin in x.origins. If the origin is not in x.origins yet, originNumber adds
+// it.
 func (x *fingerprintIndex) originNumber(kind BlockKind, labels []string) uint32 {
 	key := makeOriginKey(kind, labels)
 	number, known := x.originNumbers[key]

@@ -54,9 +54,9 @@ func eachWordRunWithKey(words []word, fn func(hash uint64, k TextKey)) {
 	}
 }
 
-// wordRunKey computes the key of a run. It hashes all parts of consecutive words that are two thirds as long as the
-// run, such as four words if the run has six. The key is the smallest hash. Equal runs have equal keys, because the
-// key depends only on the words.
+// wordRunKey computes the key of a run of words. It divides the run into overlapping parts of consecutive words. Each
+// part is two thirds as long as the run: if the run has six words, there are three parts with four words each. The key
+// is the smallest hash of a part. Neighbouring runs have parts in common, so they often have the same key.
 func wordRunKey(run []word) TextKey {
 	length := len(run) * 2 / 3
 	least := uint64(math.MaxUint64)
@@ -119,8 +119,9 @@ func appendTextKey(keys []TextKey, k TextKey) []TextKey {
 	return append(keys, k)
 }
 
-// appendWordRunKeys appends a key for each sequence of wordsPerWordRun consecutive words. It computes the same keys as
-// eachWordRunWithKey, but faster.
+// appendWordRunKeys appends the key of each run of words to keys. It leaves out a key that equals the key before it. It
+// computes the same keys as eachWordRunWithKey, but faster, unless some words are single letters of a script without
+// spaces.
 func appendWordRunKeys(keys []TextKey, words []word) []TextKey {
 	// number of words in each of the three overlapping parts from which a key is computed
 	const partWords = wordsPerWordRun * 2 / 3

@@ -47,9 +47,10 @@ func (f Store) writeFingerprintLoss(dir *vfs.OS, reason string) {
 // lossReason returns a text that says which file lost fingerprints and why.
 func lossReason(name string, err error) string { return fmt.Sprintf("%s: %v", name, err) }
 
-// repairFile repairs the fingerprint file with this name. If the file is damaged, repairFile writes the blocks that can
-// still be read into a new file, and renames the damaged file. repairFile also checks the files that contain removed
-// fingerprints, and renames each damaged file of these. It does nothing if no file is damaged.
+// repairFile repairs the fingerprint file with this name. If the file is damaged, repairFile renames it and writes the
+// blocks before the damage into a new file. repairFile also renames each damaged file that contains removed
+// fingerprints. It does nothing if no file is damaged. Errors are ignored, because the next use of the file reports
+// them again.
 func (f Store) repairFile(name string) {
 	_, _ = vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)
@@ -72,7 +73,8 @@ func (f Store) repairFile(name string) {
 	})
 }
 
-// LastFingerprintLoss returns the last loss of fingerprints. ok is false if nothing was lost in the last 14 days.
+// LastFingerprintLoss returns the last loss of fingerprints. ok is false if nothing was lost in the last 14 days. If
+// the record of the loss cannot be read, LastFingerprintLoss assumes that the fingerprints were lost just now.
 func (f Store) LastFingerprintLoss() (l FingerprintLoss, ok bool) {
 	b, err := os.ReadFile(filepath.Join(f.Dir, fingerprintLossFile))
 	if os.IsNotExist(err) {

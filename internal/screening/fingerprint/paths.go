@@ -72,8 +72,8 @@ func setProgramRunWriters(
 	}
 }
 
-// fileChangeTimes returns when each file was last changed, in milliseconds. The time of a file that does not exist is
-// 0.
+// fileChangeTimes returns when each file was last changed, in milliseconds since 1970. If a file does not exist or
+// cannot be examined, its time is 0.
 func fileChangeTimes(paths []string) []int64 {
 	times := make([]int64, len(paths))
 	for i, p := range paths {
@@ -112,8 +112,9 @@ func pathHash(path string) uint64 {
 	return mixBits(h * wordRunHashFactor)
 }
 
-// LastWriters returns the kind of writer that wrote each file last. If the records cannot be read, it returns
-// WriterForeignTextProgram for all files.
+// LastWriters returns the kind of writer that wrote each file last. If no writer of a file is recorded, its element is
+// writerUnknown. If the records cannot be read, LastWriters returns WriterForeignTextProgram for all files, because any
+// of them may contain foreign text.
 func (f Store) LastWriters(paths []string) []FileWriterKind {
 	writers := make([]FileWriterKind, len(paths))
 	var times []int64 // change times of the files, read when a program's run is found in the records

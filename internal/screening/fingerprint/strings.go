@@ -50,8 +50,9 @@ func unescapeJSON(s []byte) string {
 	return string(out)
 }
 
-// escapedRune decodes the hexadecimal digits after \u. If the character is half of a surrogate pair, it also decodes
-// the escape for the second half. It returns a space and size 0 if the digits are not valid.
+// escapedRune decodes the four hexadecimal digits after \u at the start of s. It returns the character, and how many
+// bytes of s encode it. If the digits are the first half of a surrogate pair, escapedRune also decodes the escape after
+// them, which is the second half. If the digits are not valid, it returns a space and the size 0.
 func escapedRune(s []byte) (r rune, size int) {
 	digits := func(s []byte) rune {
 		if len(s) < 4 {

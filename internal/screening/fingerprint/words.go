@@ -251,9 +251,10 @@ func hashShortLine(words []word) (lineHash uint64, halfWordCount, letterCount in
 	return lineHash, halfWordCount, letterCount
 }
 
-// eachShortWordSequence calls fn with the hash of each sequence of words that is shorter than halfWordsPerWordRun half
-// words, but long enough to be recognized. If words contains a whole line from another text, one of these sequences may
-// be this line.
+// eachShortWordSequence calls fn with the hash of each sequence of consecutive words that is as long as a short line of
+// another text may be. If a short line of another text is repeated inside a longer line, one of the sequences is this
+// line. Sequences with fewer than minInnerLineHalfWords half words or fewer than minInnerLineLetters letters are
+// skipped, because they are too common.
 func eachShortWordSequence(words []word, fn func(hash uint64)) {
 	for i := range words {
 		h := uint64(shortLineHashBasis)
@@ -317,7 +318,8 @@ func eachWrittenTextHash(text string, fn func(hash uint64)) {
 	}
 }
 
-// removeTags returns the text that a browser shows for HTML, approximately.
+// removeTags returns approximately the text that a browser shows for HTML. Tags that end a line, such as p, are
+// replaced by a line break. If a tag is not closed, the rest of the text is left out.
 func removeTags(s string) string {
 	var b strings.Builder
 	for {
@@ -347,7 +349,8 @@ func isTagStart(c byte) bool {
 	return c == '/' || c == '!' || c == '?' || (c|0x20 >= 'a' && c|0x20 <= 'z')
 }
 
-// isBlockTag reports whether a tag ends a line. The tag p does, for example, and the tags b and span do not.
+// isBlockTag reports whether a browser ends the line at a tag. It does so at the tag p, but not at the tags b and span.
+// The argument tag is the text between the signs < and >.
 func isBlockTag(tag string) bool {
 	name, _, _ := strings.Cut(strings.ToLower(strings.Trim(tag, "/ ")), " ")
 	return slices.Contains(
@@ -453,8 +456,9 @@ func mayHaveLinePrefixes(text string) bool {
 	return false
 }
 
-// isToolLinePrefix reports whether s is a number or a file name, which programs print before the text of a line. Spaces
-// before it are allowed. A text without spaces counts as a file name if it contains a period or a slash.
+// isToolLinePrefix reports whether s is a line number or a file name, as programs print it before the text of a line.
+// Spaces before the number or name are ignored. Any other text without spaces counts as a file name if it contains a
+// period or a slash.
 func isToolLinePrefix(s string) bool {
 	s = strings.TrimLeft(s, " ")
 	return isNumber(s) || (s != "" && !strings.Contains(s, " ") && strings.ContainsAny(s, "./"))

@@ -75,10 +75,10 @@ func (f *ruleFinder) addStrongMatch(name string) {
 	}
 }
 
-// applyMatchingRules applies the rules to the text lowerText, which is in lower case, and adds the names of the
-// matching rules to f. In some texts, the letters of words are separated, as in "ig nore", or each word is bold. If the
-// text may contain such words, applyMatchingRules also applies the rules to a form of the text in which the parts of
-// words are joined.
+// applyMatchingRules adds to f the names of the rules that a text matches. The text must be in lower case and begin
+// with a line break. In some texts, the words are divided, as in "i g n o r e", or each word is in a line of its own or
+// bold. If the text may contain such words, applyMatchingRules also applies the rules to a form of the text in which
+// the parts of words are joined.
 func (f *ruleFinder) applyMatchingRules(lowerText string) {
 	flowingText, hasShortLines := lowerText, false
 	isJoined := f.hasLineBreaks || strings.Contains(lowerText, "  ")
@@ -252,9 +252,10 @@ const zeroWidthChars = "\u200B\u200C\u200D\u2060\u2061\u2062\u2063\u2064\u180E\u
 
 const softHyphen = 0xAD
 
-// hasHiddenChars reports whether a text has invisible characters that no script needs: tags,
-// direction controls, several zero-width characters in a row, or zero-width characters
-// between two ASCII letters.
+// hasHiddenChars reports whether a text has invisible characters that no script needs. These are direction controls,
+// tags outside the emoji of a regional flag, several zero-width characters or variation selectors in a row, and
+// invisible characters between two ASCII letters or digits. A soft hyphen between letters is harmless, because it only
+// marks a place where the word may be divided.
 func hasHiddenChars(text string) bool {
 	joinerCount, selectorCount := 0, 0
 	afterLetter := false // the previous character is an ASCII letter

@@ -104,8 +104,9 @@ func beginsWithAny(text string, others []string) bool {
 	return slices.ContainsFunc(others, func(s string) bool { return strings.HasPrefix(text, s) })
 }
 
-// mayMatchAfter reports whether the pattern can match directly after a text. The parameter precedingText is this text,
-// which must not be empty if isAtWordStart is set.
+// mayMatchAfter reports whether the pattern can match directly after a text. A pattern that matches only at the start
+// of a word cannot match after a letter or digit. A pattern that matches only at the start of a line cannot match if
+// the line already contains a word. The text must not be empty.
 func (p *pattern) mayMatchAfter(precedingText string) bool {
 	if p.isAtWordStart && isWordByte(precedingText[len(precedingText)-1]) {
 		return false

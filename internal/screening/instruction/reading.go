@@ -109,8 +109,9 @@ func ReplaceLookalikes(lowerText string) string {
 func isSpace(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 
 // joinLines puts each paragraph and each list item of a text on a single line, with single spaces between words. The
-// rules can then find a phrase that was broken across lines. joinLines also reports whether the text has several
-// consecutive lines of at most two words.
+// rules can then find a phrase that was broken across lines. The text must begin with a line break. The result
+// hasShortLines reports whether the text has at least minConsecutiveShortLines consecutive lines with at most
+// maxShortLineWords words and at most maxShortLineBytes bytes. Empty lines between these lines are ignored.
 func joinLines(lowerText string) (joined string, hasShortLines bool) {
 	var changed []byte // the text with replaced white space (nil if nothing was replaced yet)
 	shortLines := 0
@@ -322,8 +323,8 @@ func appendUnspacedWord(unspaced []string, word string) []string {
 	return append(unspaced, word)
 }
 
-// mayContinueSentence reports whether a line may continue the sentence of the line before. It returns false
-// for an empty line and for the start of a list item.
+// mayContinueSentence reports whether the first line of a text may continue the sentence of the line before. It returns
+// false for an empty line and for the start of a list item. The text must not be empty.
 func mayContinueSentence(line string) bool {
 	return isLetter(line[0]) || (line[0] != '\n' && !isListItem(line))
 }
@@ -351,7 +352,8 @@ func appendWithoutEmphasis(b []byte, wordGap string) []byte {
 	return b
 }
 
-// countSingleLetters returns how many consecutive single letters are at the start of a text.
+// countSingleLetters returns how many words at the start of a list are single letters that may belong to one divided
+// word. The count ends at the first longer word, at an empty line, and at a gap of more than eight bytes.
 func countSingleLetters(all []wordAndGap) int {
 	const widest = 8 // maximum number of bytes between two letters of a word that is split into letters
 	n := 0
@@ -409,9 +411,9 @@ func appendJoinedLetters(b []byte, lettersAndGaps []wordAndGap) (joined []byte, 
 	return b, all.String()
 }
 
-// countWordsJoinedBySign returns how many words at the start of a text are joined to the next word by the same sign,
-// such as "_" or "-". The sign is the gap after the first word. The function returns 0 if the number is below
-// minWordsJoinedBySign, or if no word follows the joined words.
+// countWordsJoinedBySign returns how many words at the start of a list are joined to the next word by the same sign,
+// such as "_" or "-". The sign is the gap after the first word. The gaps after the other words must end with the sign,
+// and may have up to two bytes before it. If fewer than minWordsJoinedBySign words are joined, the result is 0.
 func countWordsJoinedBySign(words []wordAndGap) int {
 	sign := words[0].gapAfter
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {

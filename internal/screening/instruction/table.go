@@ -53,8 +53,7 @@ type ruleWord struct {
 }
 
 // addTo adds the word w to a list and returns the list. If the list already contains a word with the same text, addTo
-// does not add w, but adds w's groups to this word's groups. A group is a set of words. A text can match a rule only if
-// it contains at least one word of each of the rule's groups.
+// does not add w, but adds w's groups to the groups of this word.
 func (w ruleWord) addTo(list []ruleWord) []ruleWord {
 	for i := range list {
 		if list[i].text == w.text {
@@ -107,9 +106,8 @@ func (t *ruleTable) addUnspacedWord(w ruleWord) {
 	t.usedUnspacedPrefixHashes[place/64] |= 1 << (place % 64)
 }
 
-// findUnspacedGroups searches a long word for the words in the rules, at any position. The argument longWord is the
-// long word, which may consist of several words without the spaces between them. The result contains each word group to
-// which a found word belongs. To match a rule, a text must contain one word from each of the rule's word groups.
+// findUnspacedGroups returns the word groups of those rule words that occur at any position in a long word. The long
+// word may consist of several words without the spaces between them.
 func (t *ruleTable) findUnspacedGroups(longWord string) (found wordGroupSet) {
 	for i := 0; i+minInnerWordLetters <= len(longWord); i++ {
 		head := firstFourBytes(longWord[i:])
@@ -163,9 +161,8 @@ func (t *ruleTable) findWordGroups(lowerText string) (found wordGroupSet, mayHav
 	return found, splits.hasDividedWord
 }
 
-// findGroupsAtTextStart finds the words in the list words with which the string text begins. It returns the word groups
-// to which these words belong. A word group is a part of a rule. A text must contain one word from each group to match
-// the rule. packedFirstBytes contains the first bytes of text.
+// findGroupsAtTextStart returns the word groups of those elements of words with which a text begins. The argument
+// packedFirstBytes must be firstFourBytes(text).
 func findGroupsAtTextStart(words []ruleWord, packedFirstBytes uint32, text string) (found wordGroupSet) {
 	for i := range words {
 		if w := &words[i]; packedFirstBytes&w.firstBytesMask == w.firstBytes && strings.HasPrefix(text, w.text) {
@@ -189,8 +186,9 @@ const (
 )
 
 // detectDividedWord examines the next 64 bytes of a text. It sets hasDividedWord if the text may contain a word that is
-// split into letters, or several words without spaces between them. letterBits and nonLetterBits are the sets that
-// classifyBytes returns for these bytes. letterBefore is 1 if the byte before the 64 bytes is a letter.
+// split into letters, or several words without spaces between them. The arguments letterBits and nonLetterBits are the
+// results of classifyBytes for these bytes. The argument letterBefore is 1 if the byte before them belongs to a word,
+// and 0 otherwise.
 func (a *dividedWordDetector) detectDividedWord(letterBits, nonLetterBits, letterBefore uint64) {
 	if a.hasDividedWord {
 		return

@@ -185,9 +185,10 @@ var ibanLengths = map[string]int{
 	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }
 
-// findIBANEnd returns the end of the IBAN whose first digit is at position i. Without an IBAN, findIBANEnd returns 0.
-// There may be a space or a dash between any two characters of the IBAN. At least half of the characters must be
-// digits.
+// findIBANEnd returns the end of the IBAN whose first digit is at position i, which is after the two letters of the
+// country. If there is no IBAN, findIBANEnd returns 0. From the fourth character on, there may be a space or a dash
+// between two characters of the IBAN. At least half of the characters must be digits. A letter or digit directly before
+// or after the IBAN is not accepted.
 func findIBANEnd(text string, i int) int {
 	if i < 2 {
 		return 0
@@ -226,11 +227,12 @@ func findIBANEnd(text string, i int) int {
 	return i
 }
 
-// readIBANChar returns an IBAN's character at position i of the text, and the character's length in bytes. The
-// parameter precedingCharCount is the number of IBAN characters before position i. If it is less than 4, only a digit
-// counts as an IBAN character, and separators do not count. From the fifth character on, digits, letters and single
-// separators are accepted. If there is a single separator at the position, the returned character is 0. If there is
-// neither an IBAN character nor an accepted separator, the returned length is 0.
+// readIBANChar returns the IBAN character at position i of a text, and its length in bytes. The parameter
+// precedingCharCount is the number of the IBAN's characters before position i. A letter is returned in upper case. If
+// the text cannot continue the IBAN at the position, the returned length is 0.
+//
+// The first two characters of an IBAN are the country, and the next two are digits. From the fifth character on,
+// letters and digits are accepted. A single space or dash is accepted there as well; the returned character is then 0.
 func readIBANChar(text string, i, precedingCharCount int) (c byte, size int) {
 	if i >= len(text) {
 		return 0, 0

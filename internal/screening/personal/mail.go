@@ -18,7 +18,8 @@ const (
 // atSignForms contains the forms of the at sign: the plain sign, its encoding in a URL, and the full-width sign.
 var atSignForms = []string{"@", "%40", "＠"}
 
-// findMailAddresses returns the mail addresses in a text.
+// findMailAddresses returns the mail addresses in a text that may belong to a person, in order of position. The
+// findings do not overlap.
 func findMailAddresses(text string) []Finding {
 	var found []Finding
 	for _, sign := range atSignForms {
@@ -89,8 +90,9 @@ func findLocalPartStart(textBeforeAt string) int {
 	return i
 }
 
-// findDomainEnd returns the end of the domain at position start. If the domain is missing, findDomainEnd returns 0. A
-// domain has at least two labels, and its last label consists of letters.
+// findDomainEnd returns the end of the domain that begins at position start. If no domain begins there, findDomainEnd
+// returns 0. A domain has at least two labels, and its last label can be a top-level domain. A period after the domain
+// does not belong to it.
 func findDomainEnd(text string, start int) int {
 	end := 0
 	label := start
@@ -116,7 +118,8 @@ func findDomainEnd(text string, start int) int {
 	return end
 }
 
-// isTopLevelDomain reports whether a label can be a top-level domain.
+// isTopLevelDomain reports whether a label can be a top-level domain. Such a label consists of 2 to 24 letters, or
+// begins with xn--, which stands for letters that are not ASCII.
 func isTopLevelDomain(label string) bool {
 	letters := 0
 	for _, c := range label {
@@ -180,7 +183,9 @@ var (
 )
 
 // isPersonalAddress reports whether a mail address may belong to a person. The local part of the address is
-// text[start:atSign], and the domain is text[domain:end].
+// text[start:atSign], and the domain is text[domain:end]. Addresses of programs, addresses in examples, and addresses
+// to which nobody can reply do not belong to a person. The same holds for a user name in a URL or in a path on a host,
+// which only looks like a mail address.
 func isPersonalAddress(text string, start, atSign, domain, end int) bool {
 	local, host := strings.ToLower(text[start:atSign]), strings.ToLower(text[domain:end])
 	top := host[strings.LastIndexByte(host, '.')+1:]

@@ -49,8 +49,8 @@ type digitGroupChain struct {
 // Devanagari. In UTF-8, the digits 1 to 9 of a script differ from the script's digit 0 only in the last byte.
 var nonASCIIZeroDigits = []string{"０", "٠", "۰", "०"}
 
-// digitAt returns the digit at a position and the length of the digit in bytes. Without a digit at the position, the
-// length is 0.
+// digitAt returns the digit at a position as a byte from '0' to '9', and the digit's length in the text in bytes. If
+// there is no digit at the position, the length is 0.
 func digitAt(text string, i int) (d byte, size int) {
 	if c := text[i]; c < 0x80 {
 		if c >= '0' && c <= '9' {
@@ -84,8 +84,8 @@ var wideSeparators = []struct {
 		separatorSpace}, {"\uFEFF", separatorSpace},
 }
 
-// separatorAt returns the separator at the start of a text and the separator's length in bytes. Without a separator,
-// the length is 0.
+// separatorAt returns the kind of the separator at the start of a text, and the separator's length in bytes. If the
+// text does not begin with a separator, the length is 0.
 func separatorAt(text string) (digitSeparator, int) {
 	if text == "" {
 		return 0, 0
@@ -111,10 +111,10 @@ func separatorAt(text string) (digitSeparator, int) {
 	return 0, 0
 }
 
-// digitGapAt examines the gap between two groups of digits. The gap begins at the start of text. digitGapAt returns the
-// kind of the gap's separator, and the whole gap's length in bytes. The length is 0 if the text does not begin with a
-// gap that may be inside a number. The separator may have a space on each side. A closing parenthesis may be followed
-// by another separator.
+// digitGapAt examines the gap between two groups of digits, which is at the start of a text. It returns the kind of the
+// gap's separator, and the length of the whole gap in bytes. A separator may have a space on each side. A parenthesis
+// may be followed by another separator; the gap then counts as a parenthesis. If the text does not begin with a gap
+// that may be inside a number, the length is 0.
 func digitGapAt(text string) (sep digitSeparator, size int) {
 	signs := 0
 	for n := 0; n < 3; n++ {
@@ -138,8 +138,8 @@ func digitGapAt(text string) (sep digitSeparator, size int) {
 	return sep, size
 }
 
-// scanGroups reads the sequence of digit groups, such as the parts of a phone number, that begins at position i. It
-// returns the end of the last group.
+// scanGroups replaces the content of c by the sequence of digit groups that begins at position i of a text, such as the
+// parts of a card number. It returns the end of the last group. It reads at most maxDigitGroups groups.
 func (c *digitGroupChain) scanGroups(text string, i int) (end int) {
 	c.text = text
 	c.groups = c.groups[:0]
@@ -257,8 +257,9 @@ func (c *digitGroupChain) appendNumbers(found []Finding, end int) ([]Finding, in
 	return found, end
 }
 
-// canNumberStart reports whether a number can begin at a position. A number that is a part of a word, a path or a
-// fraction, or that follows a dash or a similar sign, cannot begin there.
+// canNumberStart reports whether a number can begin at a position. It cannot begin after a letter, a digit, an
+// underscore, or a sign such as a dash, a period or a slash. Digits after such a character are a part of a word, a
+// path, a fraction or a longer number.
 func canNumberStart(text string, i int) bool {
 	if i == 0 {
 		return true
@@ -267,7 +268,10 @@ func canNumberStart(text string, i int) bool {
 	return !isWordByte(b) && strings.IndexByte("-./\\#$,~^@", b) < 0
 }
 
-// canNumberEnd reports whether a number can end at a position.
+// canNumberEnd reports whether a number can end at a position. It cannot end before a letter, a digit, an underscore,
+// or a sign such as % or @. It also cannot end before a punctuation sign that is directly followed by a letter or
+// digit, because the number would then be a part of a path, a fraction or a longer number. But it can end before a dash
+// and a letter.
 func canNumberEnd(text string, i int) bool {
 	if i == len(text) {
 		return true

@@ -68,7 +68,8 @@ func FindKinds(text string) []Kind {
 // ReplacementText returns the text that replaces personal data of the kind.
 func (k Kind) ReplacementText() string { return "[" + string(k) + "]" }
 
-// Redact replaces all personal data of the given kinds in a text by marks.
+// Redact replaces all personal data of the given kinds in a text by marks, such as [mail]. Other personal data stay in
+// the text.
 func Redact(text string, kinds []Kind) string {
 	if len(kinds) == 0 {
 		return text

@@ -73,7 +73,8 @@ type byteSpan struct{ start, end int }
 // maxRegexpGroups is the maximum number of groups in a regular expression. The whole match counts as a group.
 const maxRegexpGroups = 20
 
-// matchAt reports whether the regular expression matches the text at a position.
+// matchAt reports whether the regular expression matches the text at a position. If it matches, the bounds of the match
+// and of its groups are in groupSlots.
 func (m *regexpMatcher) matchAt(pos int) bool {
 	if pos < len(m.text) && !m.instructions[0].firstBytes.has(m.text[pos]) {
 		return false
@@ -96,8 +97,8 @@ func (p *regexpProgram) matchesIn(text string) bool {
 	return false
 }
 
-// matchFrom reports whether the compiled regular expression, from the instruction pc on, matches the text at position
-// pos.
+// matchFrom reports whether the text at position pos matches the instruction with index pc and all instructions after
+// it. If it matches, matchFrom stores the bounds of the groups in groupSlots.
 func (m *regexpMatcher) matchFrom(pc, pos int) bool {
 	for {
 		instr := &m.instructions[pc]
@@ -161,12 +162,15 @@ func (m *regexpMatcher) matchFixedSize(instructionIndex, pos int) int {
 	return -1
 }
 
-// canMatch reports whether an instruction can match at a position. It only examines the next byte.
+// canMatch reports whether the instruction with index pc, and the instructions after it, may match at a position.
+// canMatch only examines the byte at this position. At the end of the text, it always returns true.
 func (m *regexpMatcher) canMatch(pc, pos int) bool {
 	return pos == len(m.text) || m.instructions[pc].firstBytes.has(m.text[pos])
 }
 
-// isAssertionTrue reports whether an assertion is true at a position.
+// isAssertionTrue reports whether an assertion is true at a position. The assertion op requires the start or the end of
+// the text, a word boundary, or a place that is not a word boundary. A word boundary is between a byte that belongs to
+// a word and one that does not. The start and the end of the text count as bytes that do not belong to a word.
 func (m *regexpMatcher) isAssertionTrue(op uint8, pos int) bool {
 	switch op {
 	case opAssertTextBegin:

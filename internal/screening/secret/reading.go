@@ -70,7 +70,9 @@ func firstLineLength(text string) int {
 	return len(text)
 }
 
-// mayHideSecret reports whether [decodeTextPart] may find a secret that is not visible in the text itself.
+// mayHideSecret reports whether a text contains characters that may hide a secret and that [decodeTextPart] replaces or
+// removes. These are percent-encoded bytes, variants of base64 characters, and invisible characters after a base64
+// character.
 func mayHideSecret(text string) bool {
 	for rest := text; ; rest = rest[1:] {
 		percent := strings.IndexByte(rest, '%')
@@ -216,7 +218,9 @@ func decodeBase64Texts(text string) (all []decodedText) {
 	return all
 }
 
-// findBase64End returns the end of the base64 run that begins at start. The run may extend over several lines.
+// findBase64End returns the end of the sequence of base64 characters that begins at start. If a line of the sequence
+// has at least minWrappedLineChars characters, the sequence continues in the next line. Empty lines between two lines
+// are skipped.
 func findBase64End(text string, start int) int {
 	lineStart := start
 	for i := start; ; {
@@ -257,7 +261,9 @@ var base64Values, isBase64Byte = func() (values [256]uint8, isValue [256]bool) {
 // areTextBytes reports whether all three bytes, decoded from four base64 characters, can be part of a text.
 func areTextBytes(a, b, c byte) bool { return isTextByte(a) && isTextByte(b) && isTextByte(c) }
 
-// decodeBase64 decodes a sequence of base64 characters (base64Text). It returns "" if the result is not a text.
+// decodeBase64 decodes a sequence of base64 characters (base64Text), which may contain line breaks after the first
+// encodingProbeBytes characters and must not be shorter. It returns "" if the result is not a text. Most sequences are
+// not texts, so decodeBase64 examines the first characters before it decodes the whole sequence.
 func decodeBase64(base64Text string) string {
 	for i := 0; i < encodingProbeBytes; i += 4 {
 		b := uint32(0)
@@ -284,8 +290,9 @@ func isTextByte(c byte) bool {
 	return c >= ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0
 }
 
-// decodeText decodes base64 without padding. It removes the zero bytes of UTF-16, which PowerShell uses. It returns ""
-// if the result is not printable.
+// decodeText decodes base64 without padding. If at least half of the decoded bytes are zero bytes, the text is in
+// UTF-16, which PowerShell uses, and decodeText removes the zero bytes. It returns "" if base64Text is not valid
+// base64, or if the result is not a text in UTF-8.
 func decodeText(base64Text string) string {
 	b, err := base64.RawStdEncoding.DecodeString(base64Text)
 	if err != nil {

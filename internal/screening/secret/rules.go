@@ -87,7 +87,9 @@ func isWordByte(c byte) bool {
 // isTokenByte reports whether a byte can be a part of a token. All ASCII bytes can, except white space and quotes.
 func isTokenByte(c byte) bool { return ' ' < c && c < 0x7f && c != '"' && c != '\'' && c != '`' }
 
-// findSecretInMatch returns the secret in a match. It returns false if the match does not contain a secret.
+// findSecretInMatch returns the secret in a match of the rule's expression. It returns false if the match does not
+// contain a secret. The argument match contains the start and the end of the match, followed by the start and the end
+// of each group.
 func (r *secretRule) findSecretInMatch(text string, match []int) (Finding, bool) {
 	start, end := r.locateSecretInMatch(match)
 	for end > start && text[end-1] == '\n' {
@@ -97,8 +99,8 @@ func (r *secretRule) findSecretInMatch(text string, match []int) (Finding, bool)
 	return f, end > start && !r.isNonSecret(text, match[0], match[1], f)
 }
 
-// locateSecretInMatch returns the position of the secret in a match. The secret is the group that the rule specifies,
-// or the first group that is not empty, or the whole match.
+// locateSecretInMatch returns the position of the secret in a match. If the rule specifies a group, the secret is this
+// group. Otherwise it is the first group that is not empty. If there is no such group, the secret is the whole match.
 func (r *secretRule) locateSecretInMatch(matchOffsets []int) (start, end int) {
 	if r.secretGroupIndex > 0 {
 		return matchOffsets[2*r.secretGroupIndex], matchOffsets[2*r.secretGroupIndex+1]
@@ -111,10 +113,15 @@ func (r *secretRule) locateSecretInMatch(matchOffsets []int) (start, end int) {
 	return matchOffsets[0], matchOffsets[1]
 }
 
-// isNonSecret reports whether a finding is not a secret. A finding is not a secret if it is too uniform (its entropy is
-// at most r.minEntropy), an example, a value in a hex table, a joined text of words, or a public key. It is also not a
-// secret if it contains words that r does not expect, or if one of r.nonSecretPatterns matches, such as a pattern for a
-// variable or a path. The arguments start and end are the bounds of the match that contains the finding.
+// isNonSecret reports whether a finding is not a secret, although it matches the rule. The arguments start and end are
+// the bounds of the match that contains the finding. A finding is not a secret if at least one of these conditions is
+// met:
+//
+//   - It is too uniform, because its entropy is at most r.minEntropy.
+//   - It is an example, a public key, or words that are joined to a name.
+//   - It belongs to a table of hexadecimal values, and the rule's secrets do not contain words.
+//   - It contains words that the rule does not expect, and does not look random.
+//   - One of r.nonSecretPatterns matches, for example a pattern for a variable or a path.
 func (r *secretRule) isNonSecret(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
 	isGuessable := r.minEntropy > 0 && shannonEntropy(secret) <= r.minEntropy
@@ -250,9 +257,9 @@ func isExampleSecret(s string) bool {
 		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().expressions[exprIndexVariable].program().matchesIn(s))
 }
 
-// extendToNameStart returns the text from start to end. If start is in the middle of a name, the result begins at the
-// start of the name, but at most 50 bytes before start. For example, if start is at key in my_api_key, the result
-// begins with my_api_. The rules of the program gitleaks, which the result is compared with, need the whole name.
+// extendToNameStart returns text[start:end] with the beginning of the name before it. For example, if start is the
+// position of key in my_api_key, the result begins with my_api_key. At most 50 bytes are added. The patterns with which
+// the result is compared come from the program gitleaks and need the whole name.
 func extendToNameStart(text string, start, end int) string {
 	for n := 0; n < 50 && start > 0 && (isWordByte(text[start-1]) || text[start-1] == '.' ||
 		text[start-1] == '-'); n++ {
@@ -368,8 +375,9 @@ func looksRandom(s string) bool {
 	return false
 }
 
-// firstWordLength returns the length of the first word in a camel-case identifier. For example, the identifier RSAKey
-// consists of the words RSA and Key.
+// firstWordLength returns the length of the first word in a camel-case identifier, which must not be empty. For
+// example, the identifier RSAKey consists of the words RSA and Key. A sequence of digits counts as a word, and so does
+// a sequence of other characters, such as hyphens.
 func firstWordLength(s string) int {
 	kind, n := classifyByte(s[0]), 1
 	for n < len(s) && classifyByte(s[n]) == kind {
@@ -427,7 +435,8 @@ func classifyByte(c byte) int {
 	return otherByte
 }
 
-// isCapitalized reports whether a word consists of one upper-case letter followed by lower-case letters.
+// isCapitalized reports whether a text consists of one upper-case letter, followed only by lower-case letters or by
+// nothing. The text must not be empty.
 func isCapitalized(s string) bool {
 	return classifyByte(s[0]) == upperCaseByte && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }

@@ -90,8 +90,8 @@ func (s *textSearch) findOrAddRuleSearch(ruleIndex int) *ruleSearch {
 	return &s.ruleSearches[len(s.ruleSearches)-1]
 }
 
-// matchRuleAt tries to match a rule near a place where one of its keywords occurs. Like package regexp, it finds
-// matches from left to right that do not overlap.
+// matchRuleAt searches for secrets near an occurrence of a rule's keyword, and adds them to s.findings. The keyword
+// word occurs at position start. Like package regexp, matchRuleAt finds matches from left to right that do not overlap.
 func (s *textSearch) matchRuleAt(word ruleKeyword, start int) {
 	r := &s.rules.rulesInOrder[word.ruleIndex]
 	if r.isForAssignments && !looksLikeAssignedValue(s.text[start+len(word.word):]) {
@@ -171,10 +171,10 @@ func findRedactionMarks(text string) (marks []Finding) {
 	}
 }
 
-// redactionMarkLength returns the length of the redaction mark at the start of a text. A redaction mark replaces a
-// secret. The text must begin with redactionMarkStart. The function returns 0 if the text after redactionMarkStart is
-// not a valid mark. A valid mark has the name of an existing rule and no tag or a valid tag, so that a false mark
-// cannot hide a secret.
+// redactionMarkLength returns the length of the redaction mark at the start of a text. The text must begin with
+// redactionMarkStart. If the mark is not valid, the result is 0. A valid mark contains the name of an existing rule,
+// and either no tag or a valid tag. Other text between the signs of a mark may be a secret, so it does not count as a
+// mark.
 func redactionMarkLength(text string) int {
 	body, _, ok := strings.Cut(text[len(redactionMarkStart):min(len(text), maxRedactionMarkBytes)], redactionMarkEnd)
 	if !ok {
@@ -190,8 +190,8 @@ func redactionMarkLength(text string) int {
 	return len(redactionMarkStart) + len(body) + len(redactionMarkEnd)
 }
 
-// isSecretTag reports whether a text has the form of a tag. In a text, a mark replaces each secret. The mark contains a
-// tag, and equal secrets have equal tags. A tag consists of eight lower-case hexadecimal digits.
+// isSecretTag reports whether a text has the form of the tag in a redaction mark. A tag consists of secretTagDigits
+// lower-case hexadecimal digits.
 func isSecretTag(s string) bool {
 	return len(s) == secretTagDigits && strings.Trim(s, "0123456789abcdef") == ""
 }
@@ -296,9 +296,9 @@ func findSecretsAcrossLines(text string) (found []Finding) {
 	}
 }
 
-// findSecretPieceStart returns the index in text where the characters begin that may belong to a key and that end
-// before the index end. It goes back from end as long as all characters may be part of a key, but at most
-// maxSecretPieceBytes bytes.
+// findSecretPieceStart returns the start of the longest character sequence that may belong to a key and that ends at
+// the position end. The sequence has at most maxSecretPieceBytes bytes. If no such sequence ends there, the result is
+// end.
 func findSecretPieceStart(text string, end int) int {
 	start := end
 	for start > max(0, end-maxSecretPieceBytes) && isSecretKeyByte(text[start-1]) {
@@ -308,7 +308,7 @@ func findSecretPieceStart(text string, end int) int {
 }
 
 // findSecretPieceEnd returns the end of the longest character sequence that may belong to a key and that begins at
-// start.
+// start. The sequence has at most maxSecretPieceBytes bytes. If no such sequence begins there, the result is start.
 func findSecretPieceEnd(text string, start int) int {
 	end := start
 	for end < min(len(text), start+maxSecretPieceBytes) && isSecretKeyByte(text[end]) {

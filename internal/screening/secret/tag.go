@@ -95,7 +95,8 @@ func readOrCreateTagKey(dir string) []byte {
 	return key
 }
 
-// ReplaceFindings replaces the findings in a text by marks.
+// ReplaceFindings replaces the findings in a text by marks. The findings must be in order of position and must not
+// overlap.
 func (r *Redactor) ReplaceFindings(text string, found []Finding) string {
 	for _, f := range slices.Backward(found) {
 		mark := redactionMarkStart + f.Rule
