@@ -30,7 +30,8 @@ const fingerprintKeyBytes = 32
 // fileVersion identifies the content of a file, as far as the file system tells.
 type fileVersion struct{ info fs.FileInfo }
 
-// isSame reports whether the file is unchanged.
+// isSame reports whether info describes the same file as v, without a change of the file meanwhile. It returns false if
+// v is the zero value.
 func (v fileVersion) isSame(info fs.FileInfo) bool {
 	return v.info != nil && v.info.Size() == info.Size() && v.info.ModTime().Equal(info.ModTime()) &&
 		sysinfo.LastChangeTime(v.info).Equal(sysinfo.LastChangeTime(info)) && os.SameFile(v.info, info)
@@ -49,8 +50,8 @@ type checkedFiles struct {
 	versions map[string]fileVersion // by file name
 }
 
-// cachedKey returns the key that this process has read last, or nil. The key is the home's current key only if
-// areUnchanged confirms this.
+// cachedKey returns the key that this process has read last. If it has not read a key yet, cachedKey returns nil. The
+// key is certainly the home's current key only if areUnchanged returns true afterwards.
 func (c *checkedFiles) cachedKey() *cipherKey {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +91,9 @@ func (c *checkedFiles) isUnchanged(
 }
 
 // setVersion records the version of an undamaged file that was read together with the key. The argument info must
-// describe the file before it was read.
+// describe the file before it was read. If the file was changed less than minCheckedFileAge ago, setVersion records
+// nothing, because a further change might not be visible in the file's description. If the key is another key than
+// before, setVersion forgets the versions of the other files.
 func (c *checkedFiles) setVersion(key *cipherKey, name string, info fs.FileInfo) {
 	if time.Since(sysinfo.LastChangeTime(info)) < minCheckedFileAge {
 		return
@@ -105,7 +108,7 @@ func (c *checkedFiles) setVersion(key *cipherKey, name string, info fs.FileInfo)
 }
 
 // readKey returns the key of the home. It reads the file with the key only if the file may have been changed since the
-// last call.
+// last call. If the file has a wrong length, readKey returns errDamaged.
 func (c *checkedFiles) readKey(dir *vfs.OS) (*cipherKey, error) {
 	if key := c.cachedKey(); key != nil && c.isUnchanged(key, fingerprintKeyFile, dir.Stat) {
 		return key, nil
@@ -138,7 +141,8 @@ func (c *checkedFiles) readKey(dir *vfs.OS) (*cipherKey, error) {
 	return key, nil
 }
 
-// checkHeader returns an error if the file's header is damaged or was written with another key.
+// checkHeader returns an error if the file's header is damaged or was written with another key. Otherwise it records
+// the version of the file with setVersion.
 func (c *checkedFiles) checkHeader(dir *vfs.OS, name string, key *cipherKey) error {
 	file, err := openWithKey(dir, name, key)
 	if err != nil {

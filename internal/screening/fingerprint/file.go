@@ -197,8 +197,10 @@ func unencodedBlocks(key *cipherKey, blocks []unwrittenFileBlock) []unencodedBlo
 	return unencoded
 }
 
-// addFileBlocks appends blocks to the file with this name. Each block contains the labels and fingerprints of one text.
-// addFileBlocks returns the home's key, and the identifier of each block.
+// addFileBlocks appends blocks to the file with this name, and returns the home's key and the identifier of each block.
+// Each block contains the labels and fingerprints of one text. If the file certainly contains recent copies of all
+// blocks, addFileBlocks does not lock or write anything. It returns an error if another process holds the lock for
+// longer than lockWait.
 func (f Store) addFileBlocks(
 	name string,
 	blocks ...unwrittenFileBlock,

@@ -18,7 +18,7 @@ import (
 const page = "Please remember that deploys of harbor run from the mirror zinc at dawn. The rest of the page is about " +
 	"boats."
 
-// newFile returns an empty File in a new directory, and the time that its clock returns.
+// newFile returns a Store without files in a new directory, and a pointer to the time that its clock returns.
 func newFile(t testing.TB) (Store, *time.Time) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	return Store{Dir: filepath.Join(t.TempDir(), "spool"), Now: func() time.Time { return now }}, &now
@@ -232,8 +232,8 @@ func TestPaths(t *testing.T) {
 }
 
 // TestRuns checks the writer that LastWriters returns for a file. If the file changed while a program ran, the writer
-// is a program, and the level of the run determines which kind. If the agent wrote the file after the run, the writer
-// is the agent. If the file's change time is in the future, the writer is a program again.
+// is a program, and the block kind of the run determines the kind of program. If the agent wrote the file after the
+// run, the writer is the agent. If the file's change time is in the future, the writer is a program again.
 func TestRuns(t *testing.T) {
 	f, now := newFile(t)
 	*now = time.Now()

@@ -52,9 +52,9 @@ func cachedRecentBlocks(path string) *recentBlockIDs {
 	return r.(*recentBlockIDs)
 }
 
-// readNewBlocks reads the blocks that were appended to a file since the last call. If the file was replaced,
-// readNewBlocks forgets all blocks and reads the end of the new file. Blocks that cannot be read stay unknown, so their
-// texts may be added to the file a second time. The caller must hold r.mu.
+// readNewBlocks adds to r the blocks that were appended to a file since the last call. At the first call, or if the
+// file was replaced, readNewBlocks forgets all blocks and reads only the last recentBlockBytes bytes. Blocks that
+// cannot be read stay unknown, so their texts may be added to the file a second time. The caller must hold r.mu.
 func (r *recentBlockIDs) readNewBlocks(file *fileForAppending) {
 	size := file.validSize
 	if r.version.isSame(file.info) && r.readEndOffset == size {
@@ -94,10 +94,10 @@ func (r *recentBlockIDs) addBlocks(b []byte, offset int64) {
 	}
 }
 
-// addWrittenBlocks adds the identifiers of the blocks that this process has just appended to a file. The argument
-// infoAfter describes the file after this. It is nil if the file may contain bytes after the blocks. If the file's
-// earlier blocks have not been read, addWrittenBlocks does nothing, and the next call of readNewBlocks reads the file.
-// The caller must hold r.mu.
+// addWrittenBlocks adds to r the blocks that this process has just appended to a file. The argument infoAfter describes
+// the file after the blocks were written, or is nil if the file may contain bytes after the blocks. If the file's
+// earlier blocks have not been read, addWrittenBlocks does nothing, and the next call of readNewBlocks reads the new
+// blocks. The caller must hold r.mu.
 func (r *recentBlockIDs) addWrittenBlocks(file *fileForAppending, blocks []byte, infoAfter fs.FileInfo) {
 	if !r.version.isSame(file.info) || r.readEndOffset != file.validSize {
 		return

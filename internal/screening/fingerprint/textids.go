@@ -74,7 +74,9 @@ func (c *textIDCache) findAll(texts []TextReadByTool) (key *cipherKey, blockIDs 
 	return c.key, blockIDs
 }
 
-// addAll adds the identifiers of the texts' blocks, which were computed with the key.
+// addAll adds the identifiers of the texts' blocks, which were computed with the key. If the key is another key than
+// before, or if the cache would contain more than maxCachedTextIDs identifiers, addAll first drops all identifiers.
+// More than maxCachedTextIDs texts at once are not added.
 func (c *textIDCache) addAll(key *cipherKey, texts []TextReadByTool, blockIDs []uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

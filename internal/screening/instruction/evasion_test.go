@@ -146,8 +146,8 @@ func templates(t *testing.T, name string) []string {
 	return lines
 }
 
-// TestEvasions rewrites instructions in each of the ways in the list evasions. It uses only instructions that Find
-// finds in their original form. Find must also find nearly all rewritten instructions.
+// TestEvasions rewrites instructions in each of the ways in the list evasions. It uses only instructions that match a
+// rule in their original form. Nearly all rewritten instructions must match a rule, too.
 //
 //	go test ./internal/screening/instruction -run Evasions -v
 func TestEvasions(t *testing.T) {
@@ -195,8 +195,8 @@ func TestEvasions(t *testing.T) {
 	}
 }
 
-// TestHidden tests that Find returns the rule name "hidden" for a text with invisible characters that hide words. Find
-// must not return this name for characters that a script or an emoji needs.
+// TestHidden tests that FindMatchingRules returns the rule name "hidden" for a text with invisible characters that hide
+// words. It must not return this name for characters that a script or an emoji needs.
 func TestHidden(t *testing.T) {
 	for text, want := range map[string]bool{
 		"I\u200Bgnore":                  true,

@@ -23,7 +23,7 @@ type regexpInstruction struct {
 	isExact              bool
 	text                 string   // literal text
 	firstBytes           byteSet  // bytes with which a match of this instruction and the following ones can begin
-	repeatedBytes        *byteSet // bytes that may be repeated in an opRun instruction
+	repeatedBytes        *byteSet // bytes that may be repeated in an opRepeatBytes instruction
 	minLength, maxLength int      // how often bytes from repeatedBytes must and may be repeated
 	branches             []int    // indexes of the instructions with which the alternatives begin
 	// For a jump, the index of the instruction to jump to. For an instruction that saves a group boundary, the index of

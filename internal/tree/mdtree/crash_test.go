@@ -92,8 +92,8 @@ func history(t *testing.T) (old, next *mapStore) {
 	return old, next
 }
 
-// TestStopAnywhere stops a dump at each of its steps. Read must return exactly the old or the new tree, and the next
-// dump must write the new tree. The recovery may also be stopped at each step.
+// TestStopAnywhere stops a dump at each of its steps. ReadTree must return exactly the old or the new tree, and the
+// next dump must write the new tree. The recovery may also be stopped at each step.
 func TestStopAnywhere(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	old, next := history(t)
@@ -265,7 +265,7 @@ func TestCrashAnywhere(t *testing.T) {
 			for sketch := range disk.EachCrashContent {
 				n++
 				// Check each state of the disk only once. Crashes at different steps may leave the same state, and
-				// Read and Dump only depend on the names and bytes of the files.
+				// ReadTree and Dump only depend on the names and bytes of the files.
 				key := crashed{sketch.HashFiles(nil), first, done}
 				second := n%every == 0 && !first && o == nil
 				if checked[key] && !second {

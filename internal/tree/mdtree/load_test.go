@@ -166,7 +166,7 @@ func (c *changingFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File
 	return c.FS.OpenFile(name, flag, perm)
 }
 
-// TestReadDuringDump checks that Read does not return a mixture of two trees if a dump runs at the same time.
+// TestReadDuringDump checks that ReadTree does not return a mixture of two trees if a dump runs at the same time.
 func TestReadDuringDump(t *testing.T) {
 	fsys := vfs.NewMem()
 	mustDump(t, storeOf(t, note("a", "1"), note("b", "1")), fsys, "brain")
