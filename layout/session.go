@@ -50,7 +50,7 @@ func (s *Summaries) Compact(ctx context.Context, summary string) (string, prompt
 	return name, c, err
 }
 
-// Resume implements [Session].
+// Resume implements [Session]. If no entry with this name exists, Missing provides the text to continue with.
 func (s *Summaries) Resume(ctx context.Context, name string) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err

@@ -45,8 +45,8 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// initHome creates the directory of the memory, and returns the names of the created directories. It does nothing if
-// the memory exists. The memory's files are created by the first write.
+// initHome creates the directory of the memory, and returns the names of the created directories. If the memory exists,
+// it does nothing. The first write creates the memory's files.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	p, err := findMemoryDir(o.FS, o.Path)
 	if err != nil {

@@ -63,8 +63,9 @@ type factShorteningAction struct {
 	movesToHistory bool
 }
 
-// planShorteningActions adds to c.actions the ways in which the text of MEMORY.md can be made shorter, in the order in
-// which they are applied. It first plans to shorten facts in place, and then to move facts to HISTORY.md.
+// planShorteningActions sets c.actions to the list of actions that can make the text of MEMORY.md shorter, in the order
+// in which they are applied. Facts are first shortened in place, and then moved to HISTORY.md. Facts with the label
+// tag:keep are left out.
 func (c *compressor) planShorteningActions() {
 	for _, move := range []bool{false, true} {
 		for i := range c.initialUnits {
@@ -84,9 +85,8 @@ func (c *compressor) planShorteningActions() {
 	}
 }
 
-// applyShorteningActions applies the first actions in c.actions to the original text of MEMORY.md. The number of these
-// actions is actionCount. Each action shortens a part of the text, or removes a part that is moved to the history.
-// Headings without remaining text are removed. applyShorteningActions returns the new text and its parts.
+// applyShorteningActions applies the first actionCount actions in c.actions to the original text of MEMORY.md. Headings
+// without remaining text are removed. It returns the new text and its units.
 func (c *compressor) applyShorteningActions(actionCount int) (string, []markdownUnit) {
 	units := append([]markdownUnit(nil), c.initialUnits...)
 	for _, a := range c.actions[:actionCount] {
@@ -100,9 +100,9 @@ func (c *compressor) applyShorteningActions(actionCount int) (string, []markdown
 	return joinMarkdownUnits(c.text, units), units
 }
 
-// movedTextsAndSteps returns the texts that must be added to HISTORY.md, and the steps for a report. The result
-// movedTexts contains the complete text of each fact that was moved or shortened. The result steps contains a step for
-// each of these facts.
+// movedTextsAndSteps returns the complete text of each fact that was moved or shortened, which must be added to
+// HISTORY.md. It also returns a step for the report for each of these facts. units is a result of
+// applyShorteningActions.
 func (c *compressor) movedTextsAndSteps(units []markdownUnit) (movedTexts []textMovedToHistory, steps []layout.Step) {
 	for i := range units {
 		u := &units[i]
@@ -133,10 +133,11 @@ func (c *compressor) movedTextsAndSteps(units []markdownUnit) (movedTexts []text
 	return movedTexts, steps
 }
 
-// shortenParagraph returns the first sentence of a paragraph, followed by a mark that shows that text is missing. If
-// the paragraph contains no complete sentence, shortenParagraph uses the text before the first empty line instead. It
-// returns "" if no text would be missing, or if the result would not save at least a third of the tokens. It also
-// returns "" for code blocks, tables and list items, because they are not shortened.
+// shortenParagraph returns the first sentence of a paragraph, followed by shortenedTextMark. If no complete sentence is
+// found, it uses the text before the first empty line. It returns "" in these cases:
+//   - No text would be left out.
+//   - The result would save less than a third of the tokens.
+//   - The unit is a list item, a code block or a table.
 func shortenParagraph(u *markdownUnit) string {
 	isCode := strings.Contains(u.sourceText, "```") || strings.HasPrefix(u.sourceText, "    ")
 	isTable := strings.HasPrefix(u.sourceText, "|")
@@ -166,11 +167,12 @@ func shortenParagraph(u *markdownUnit) string {
 var abbreviations = []string{"mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "etc", "e.g", "i.e", "cf", "approx",
 	"bzw", "usw", "ca"}
 
-// firstSentence returns the first sentence of a text. A sentence ends with a full stop, an exclamation mark or a
-// question mark, followed by white space and a word that does not begin with a lower-case letter. The sentence must
-// have at least three words, and must not end with an abbreviation. A sentence can also end with a Chinese or Japanese
-// mark, if it has at least ten characters. firstSentence returns "" if no text follows the first sentence, or if the
-// first sentence does not end within about 1,000 bytes.
+// firstSentence returns the first sentence of a text. It returns "" if no text follows the first sentence, or if this
+// sentence does not end within about 1,000 bytes.
+//
+// A sentence ends with a full stop, an exclamation mark or a question mark. White space must follow, and then a word
+// that does not begin with a lower-case letter. The sentence must have at least three words, and must not end with an
+// abbreviation. A sentence of at least ten characters can also end with a Chinese or Japanese mark.
 func firstSentence(s string) string {
 	for i, r := range s {
 		if i > 1000 {

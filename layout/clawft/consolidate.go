@@ -24,9 +24,9 @@ type textMovedToHistory struct {
 }
 
 // markRepeatedUnits finds pairs of facts in MEMORY.md that repeat each other. In each pair it marks one fact as
-// removed, and moves its comment to the other fact. It leaves the pair unchanged if the fact has the label tag:keep, or
-// if its comment cannot be moved. The result movedTexts contains the removed texts that must be appended to HISTORY.md.
-// The result steps describes what was done with each removed fact.
+// removed, and moves oxbow's comment from this fact to the kept fact. The pair does not change if the fact to remove
+// has the label tag:keep, or if its comment cannot be moved. movedTexts contains the removed texts that must be
+// appended to HISTORY.md. steps says what was done with each removed fact.
 func markRepeatedUnits(
 	ctx context.Context,
 	units []markdownUnit,
@@ -76,13 +76,11 @@ func markRepeatedUnits(
 	return movedTexts, steps, nil
 }
 
-// moveEntryComment moves oxbow's comment from one part of a Markdown file to another part. The comment contains the
-// name and the labels of the entry whose text the part is. The part in the argument from is about to be removed. The
-// part in the argument to receives the comment. If that part already has a comment, moveEntryComment merges the two
-// comments.
+// moveEntryComment moves oxbow's comment, which contains the name and the labels of an entry, from the unit from to the
+// unit to. The caller is about to remove from. If to already has a comment, the two comments are merged. If from has no
+// comment, nothing changes, and the result is true.
 //
-// moveEntryComment returns true if there is no comment to move. It returns false if the part in the argument to is a
-// list item, because a comment cannot be put before the item. It also returns false if the new comment is not valid.
+// The result is false if the comment cannot be moved: if to is a list item, or if the new comment would not be valid.
 func moveEntryComment(from, to *markdownUnit) bool {
 	if from.comment == nil {
 		return true
@@ -141,7 +139,7 @@ func currentComment(u *markdownUnit) *entryComment {
 	return u.comment
 }
 
-// unionWords returns the words of a and b without duplicates. It omits the word that is the argument excluded.
+// unionWords returns the words of a and b without duplicates. It leaves out the word excluded.
 func unionWords(a, b []string, excluded string) []string {
 	var all []string
 	for _, s := range slices.Concat(a, b) {

@@ -83,8 +83,8 @@ func (h *Home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, ctx.Err()
 }
 
-// memoryContext returns a context with the present text of MEMORY.md, followed by the parts in the list more. It also
-// sets s.lastSystemText to the system text of this context, so that a later change of the text can be detected.
+// memoryContext returns a context with the present text of MEMORY.md, followed by the parts in more. It remembers the
+// system text of this context in s.lastSystemText, so that BeforeTurn can detect a change.
 func (s *session) memoryContext(ctx context.Context, more ...prompt.Part) (prompt.Context, error) {
 	var c prompt.Context
 	if err := s.home.addMemoryToContext(ctx, &c, s.request.Budget, more...); err != nil {
@@ -157,7 +157,7 @@ func (s *session) storeSummary(ctx context.Context, summary string) (string, err
 	}
 }
 
-// lacksSuspicionLabels reports whether an entry lacks the labels that mark the entry as suspicious. Only entries
-// without such labels are put into the context. In clawft's design, the agent writes the files itself, so no other
-// entries need to be left out.
+// lacksSuspicionLabels reports whether an entry may be put into the agent's context unasked. It returns false if the
+// entry's labels mark it as suspicious, or if its text looks like an instruction. The origin of the text does not
+// matter, because in clawft's design the agent itself writes the files.
 func lacksSuspicionLabels(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

@@ -133,8 +133,7 @@ func (c *markdownUnitSplitter) endUnit() {
 }
 
 // splitRangeIntoUnits splits c.text[start:end] into paragraphs, list items and headings, and adds them to
-// c.finishedUnits. The caller must choose start and end so that the range contains an entry without the comment that
-// oxbow writes above it.
+// c.finishedUnits. The range must contain exactly one entry, and the entry must not have a comment by oxbow.
 func (c *markdownUnitSplitter) splitRangeIntoUnits(start, end int) {
 	c.currentUnit = markdownUnit{start: -1}
 	c.listIndent = -1
@@ -173,8 +172,8 @@ func (c *markdownUnitSplitter) splitRangeIntoUnits(start, end int) {
 	c.endUnit()
 }
 
-// beginUnit sets c.currentUnit to a new unit (a paragraph, list item or heading) that begins at the byte offset in the
-// text. The unit records the headings above it, or c.listIntroduction if this is not empty.
+// beginUnit sets c.currentUnit to a new unit (a paragraph or a list item) that begins at the byte offset in the text.
+// The unit records the headings above it. In a list with an introduction, it also records the introduction.
 func (c *markdownUnitSplitter) beginUnit(kind markdownUnitKind, offset int) {
 	c.currentUnit = markdownUnit{
 		kind:            kind,
@@ -187,9 +186,9 @@ func (c *markdownUnitSplitter) beginUnit(kind markdownUnitKind, offset int) {
 	}
 }
 
-// endListIntroduction is called before the first item of a list. If text directly precedes the item,
-// endListIntroduction ends this text. The text becomes the introduction of the list, which is kept as long as the list
-// has items.
+// endListIntroduction is called before each item of a list. If the item is the first one, and a text directly precedes
+// it, this text becomes the introduction of the list: c.currentUnit gets the kind markdownListIntroduction, and
+// c.listIntroduction is set. In all other cases, endListIntroduction does nothing.
 func (c *markdownUnitSplitter) endListIntroduction() {
 	if c.currentUnit.start < 0 || c.listIndent >= 0 {
 		return
@@ -259,8 +258,8 @@ func removeEmptyHeadings(units []markdownUnit) {
 	}
 }
 
-// joinMarkdownUnits joins the pieces (units) of a text again, without the removed pieces. A piece may have been
-// shortened or may have a new comment. If so, the result contains the new form of the piece (see formatUnit).
+// joinMarkdownUnits returns the text without the removed units (pieces of the text). A unit that was shortened, or that
+// has a new comment, is written in its new form (see formatUnit).
 func joinMarkdownUnits(text string, units []markdownUnit) string {
 	if len(units) == 0 {
 		return text

@@ -52,9 +52,8 @@ func (h *Home) splitVisibleEntries(file, text string, isVisible func(*oxbow.Entr
 	return text, rest
 }
 
-// splitForCaller divides the text of a file. visibleText is the text without the entries that the caller may not see.
-// The caller is identified by ctx. hiddenText contains these entries. Both results have the same form as the results of
-// splitVisibleEntries.
+// splitForCaller divides the text of a file. visibleText is the text without the entries that the caller may not see,
+// and hiddenText contains these entries, each followed by a blank line. ctx identifies the caller.
 func (h *Home) splitForCaller(ctx context.Context, file, text string) (visibleText, hiddenText string) {
 	return h.splitVisibleEntries(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })
 }
@@ -119,9 +118,8 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// appendTextOnNewLine returns its first argument, a blank line, and its second argument, joined to one string. If the
-// first argument is blank, appendTextOnNewLine returns the second argument without a blank line. A byte order mark at
-// the beginning of the first argument is kept.
+// appendTextOnNewLine returns text, a blank line, and the text more, joined to one string. If text is blank, it returns
+// more without a blank line, but keeps a byte order mark at the beginning of text.
 func appendTextOnNewLine(text, more string) string {
 	if strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" {
 		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more
@@ -160,9 +158,8 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	return nil
 }
 
-// checkContentIsStorable returns an error if an entry could not contain the text content. A text that is not valid
-// UTF-8 causes an error. Control characters do not cause an error, because they are removed from the text before it is
-// stored.
+// checkContentIsStorable returns an error if content cannot be the content of an entry, for example because it is not
+// valid UTF-8. Control characters are allowed, because they are removed before the content is stored.
 func checkContentIsStorable(content string) error {
 	if !utf8.ValidString(content) {
 		return oxbow.CheckContent(content)

@@ -105,7 +105,8 @@ func (l treeLayout) addEntry(path, text string, e oxbow.Entry, now time.Time) st
 	return result
 }
 
-// rewriteItem returns the text in which the entry e replaces item i.
+// rewriteItem returns the text of the file in which the entry e replaces items[i]. It writes the entry in the simplest
+// form from which the parser reads all entries back unchanged.
 func (l treeLayout) rewriteItem(path, text string, items []parsedItem, i int, e oxbow.Entry) string {
 	it := &items[i]
 	bare := it.comment == nil && len(e.Aliases) == 0 && len(e.Labels) == 0
@@ -168,10 +169,8 @@ func (l treeLayout) parsesAsEntry(path string, it *parsedItem, e oxbow.Entry) bo
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
-// hasSameItemsExcept compares two lists of items, which are the arguments before and after. It reports whether the
-// items have the same names and contents in the same order. In the first list, it ignores the item with the index i. In
-// the second list, it ignores the item with the index j. If an index is outside its list, no item of the list is
-// ignored.
+// hasSameItemsExcept reports whether the items in before and after have the same names and contents, in the same order.
+// The item before[i] and the item after[j] are ignored. An index outside its list ignores nothing.
 func hasSameItemsExcept(before, after []parsedItem, i, j int) bool {
 	rest := func(items []parsedItem, but int) []parsedItem {
 		if but < 0 || but >= len(items) {

@@ -32,9 +32,8 @@ type memoryLocation struct {
 
 // findMemoryDir finds the directory with the memory in a home. The home may be a user's home directory, the directory
 // .clawft in it, the workspace, or the memory directory itself. findMemoryDir recognizes the kind of home by the
-// directories that exist. The workspace and the memory directory are also recognized by the files of the memory. The
-// result counts the signs that the home has this layout. displayPath is the path of the home. If the home contains no
-// memory, findMemoryDir derives the directory for a new memory from the last elements of displayPath.
+// directories and memory files in it. If the home contains no memory, the directory for a new memory is derived from
+// displayPath, the path of the home. The result also counts the signs that the home has this layout.
 func findMemoryDir(fsys vfs.FS, displayPath string) (memoryLocation, error) {
 	at := fileExistenceChecker{fs: fsys}
 	isDir, isFile, held := at.isDir, at.isFile, at.countFiles
@@ -110,8 +109,8 @@ func (p *fileExistenceChecker) countFiles(dir string) (n int) {
 	return n
 }
 
-// isBelowFile reports whether a parent directory in the name is a file. Operating systems report this with different
-// errors.
+// isBelowFile reports whether the nearest existing parent of the path name is a file, so that the path cannot exist.
+// For example, "a/b" is below a file if "a" is a file. Operating systems report this case with different errors.
 func isBelowFile(fsys vfs.FS, name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if info, err := fsys.Stat(dir); err == nil {
@@ -121,8 +120,8 @@ func isBelowFile(fsys vfs.FS, name string) bool {
 	return false
 }
 
-// countLayoutMarkers measures how clearly a home has this layout. A directory of clawft or nanobot counts as two, and
-// each memory file as one. The result is 0 if the home cannot be read, because [Open] then reports the error.
+// countLayoutMarkers returns how many signs show that a home has this layout (see findMemoryDir). The result is 0 if
+// the home cannot be read, because [Open] then reports the error.
 func countLayoutMarkers(fsys vfs.FS) (int, error) {
 	p, err := findMemoryDir(fsys, "")
 	if err != nil {

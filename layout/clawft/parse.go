@@ -168,8 +168,8 @@ type codeFenceFinder struct {
 	unclosedFences map[string]bool // opening fences that are known to lack a closing line
 }
 
-// blockEnd returns the end of the fenced code block that begins with the line at i, including its closing line. It
-// returns 0 unless a block begins there and is closed.
+// blockEnd returns the end offset of the fenced code block that begins with the line at offset i. The closing line
+// belongs to the block. If no block begins there, or if the block is not closed, the result is 0.
 func (f *codeFenceFinder) blockEnd(i int) int {
 	end, next := lineBounds(f.text, i)
 	line := strings.TrimLeft(f.text[i:end], " \t")
@@ -197,10 +197,9 @@ func (f *codeFenceFinder) blockEnd(i int) int {
 	return 0
 }
 
-// findClosingCommentLine finds the comment line that closes an entry's content. The content begins at the offset given
-// by the argument from. The argument commentNumber is the number that the closing comment must have.
-// findClosingCommentLine returns the content's byte range (contentStart and contentEnd), and the offset of the end of
-// the closing line (closingLineEnd). If the closing line is missing, closingLineEnd is 0.
+// findClosingCommentLine finds the comment line that ends an entry's content. The content begins at the offset from.
+// commentNumber is the number that the comment must have. The results are the byte range of the content, and the offset
+// after the closing line. If there is no such line, closingLineEnd is 0.
 func findClosingCommentLine(text string, from, commentNumber int) (contentStart, contentEnd, closingLineEnd int) {
 	line := closingCommentLine(commentNumber)
 	for i := from; i > 0; i++ {

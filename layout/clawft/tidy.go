@@ -18,10 +18,10 @@ import (
 // Consolidate implements [layout.Tidier]. It removes facts that repeat other facts. A fact is a paragraph or a list
 // item, and [sametext.FindNearDuplicates] decides which facts repeat others.
 //
-// If two facts are equal, Consolidate removes one fact. It keeps the fact that has a name. If neither fact has a name,
-// it keeps the first fact. If the text of two facts is only similar, Consolidate keeps the longer fact. It moves a
-// removed fact to HISTORY.md if its text differs from the text of the kept fact. The name, aliases and labels of a
-// removed fact are added to the kept fact.
+// If two facts are equal, Consolidate keeps the fact that has a name, or the first fact if neither has a name. If two
+// facts are only similar, it keeps the longer fact. The name, aliases and labels of the removed fact are added to the
+// kept fact. The removed fact is moved to HISTORY.md, unless the kept fact has the same text and is below the same
+// headings.
 func (h *Home) Consolidate(ctx context.Context, dryRun bool) (layout.Tidied, error) {
 	return h.tidyMemory(
 		ctx,
@@ -36,10 +36,10 @@ func (h *Home) Consolidate(ctx context.Context, dryRun bool) (layout.Tidied, err
 	)
 }
 
-// tidyMemory calls the function change with the text of MEMORY.md, and writes the text that the function returns. It
-// appends the texts that were removed from MEMORY.md to HISTORY.md, and writes an undo record. changeKind is the name
-// of the kind of change, such as the name of the command. If the argument dryRun is true, tidyMemory only reports the
-// change.
+// tidyMemory changes MEMORY.md as the function change says. change gets the text of the file, and returns the new text,
+// the texts that were removed from it, and the steps for the report. tidyMemory appends the removed texts to
+// HISTORY.md, and writes an undo record. changeKind names the change in the record, for example "compress". If dryRun
+// is true, nothing is written, and the result describes what would change.
 func (h *Home) tidyMemory(
 	ctx context.Context,
 	dryRun bool,
@@ -76,10 +76,12 @@ func (h *Home) tidyMemory(
 	return did, nil
 }
 
-// removedTextForHistory returns the text to append to HISTORY.md, so that the removed texts are kept. The first line
-// contains the date and the reason for the removal. A paragraph follows for each text. If the text belongs to an entry
-// with a name that HISTORY.md does not contain yet, the paragraph also contains the name. Otherwise, if the text was
-// below headings in MEMORY.md, a line with these headings in parentheses precedes the paragraph.
+// removedTextForHistory returns the text to append to HISTORY.md for the texts that were removed from MEMORY.md.
+// history is the present text of HISTORY.md. The first line contains the date and the reason for the removal. A
+// paragraph follows for each removed text:
+//   - If the text belongs to an entry whose name HISTORY.md does not contain, the paragraph has a comment with this
+//     name.
+//   - Otherwise, if the text was below headings, the headings precede it in parentheses.
 func (h *Home) removedTextForHistory(
 	removalReason string,
 	movedTexts []textMovedToHistory,

@@ -47,7 +47,7 @@ func undoFilePath(recordNumber int) string {
 	return path.Join(undoDir, strconv.Itoa(recordNumber)+".json")
 }
 
-// undoRecordNumbers returns the numbers of the existing records in ascending order.
+// undoRecordNumbers returns the numbers of the existing undo records in ascending order.
 func (h *Home) undoRecordNumbers() ([]int, error) {
 	entries, err := h.fs.ReadDir(undoDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -65,8 +65,8 @@ func (h *Home) undoRecordNumbers() ([]int, error) {
 	return ns, nil
 }
 
-// newUndoRecordEdits returns the number of a new undo record, and the edits that write it and remove the oldest
-// records.
+// newUndoRecordEdits returns the number for a new undo record with the content r. It also returns the edits that write
+// the record and remove the oldest records, so that at most maxUndoRecords remain.
 func (h *Home) newUndoRecordEdits(r undoRecord) (int, []mdtree.Edit, error) {
 	ns, err := h.undoRecordNumbers()
 	if err != nil {
@@ -180,8 +180,8 @@ func (h *Home) revertEdits(
 	return result, edits, nil
 }
 
-// restoredParagraphSteps compares two texts, and returns a step for each paragraph of the first text that the second
-// text lacks.
+// restoredParagraphSteps returns a step, for the report of an undo, for each paragraph of text that the text other
+// lacks.
 func restoredParagraphSteps(text, other string) []layout.Step {
 	there := map[string]bool{}
 	for _, p := range splitParagraphs(other) {
@@ -196,10 +196,9 @@ func restoredParagraphSteps(text, other string) []layout.Step {
 	return steps
 }
 
-// applyEdits calls the function plan and applies the edits that it returns as one atomic change. The argument file of
-// the function plan is a function that returns the text of a file, or "" if the file does not exist. The function plan
-// may be called several times. If dryRun is true, applyEdits only calls the function plan, and needs no permission to
-// write.
+// applyEdits calls plan and applies the edits that plan returns as one atomic change. plan gets a function that returns
+// the text of a file, or "" if the file does not exist. plan may be called several times. If dryRun is true, applyEdits
+// only calls plan, and needs no permission to write.
 func (h *Home) applyEdits(
 	ctx context.Context,
 	dryRun bool,

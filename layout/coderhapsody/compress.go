@@ -136,9 +136,8 @@ func (h *home) logsWithoutDigest(
 	return in
 }
 
-// isLonger reports whether the entries in the log file logPath have more than minBytes bytes in total. Entries of the
-// kind Handoff are not counted. isLonger also returns true for a log that cannot be read, so that the caller tries to
-// compress this log and reports the error.
+// isLonger reports whether the entries in a log have more than minBytes bytes in total. Handoffs are not counted. For a
+// log that cannot be read, the result is true, so that the caller tries to compress the log and reports the error.
 func isLonger(v mdtree.TreeView, logPath string, minBytes int) bool {
 	if _, ok := v.FileText(logPath); !ok {
 		return true
@@ -208,10 +207,9 @@ func digestPath(periodKind compressionPeriodKind, period string) string {
 
 func pathInSummarizedLogs(p string) string { return summarizedLogsDir + "/" + path.Base(p) }
 
-// groupingLabels returns the labels of an entry that decide to which group the entry belongs when logs are compressed.
-// Labels for the confidence, the tags and the files do not matter, and neither do summarizedLabel and digestLabel.
-// There is one exception: if the map excluded contains a tag label or file label, which a profile excludes, the label
-// is returned, so that its entries form a separate group.
+// groupingLabels returns the labels of an entry that decide to which group of a digest the entry belongs. These are all
+// labels except the confidence, tags, files, summarizedLabel and digestLabel. A tag or a file in the set excluded is
+// also returned. A profile excludes such labels, so their entries must form a separate group.
 func groupingLabels(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile
@@ -255,7 +253,9 @@ func groupTitle(labels []oxbow.Label) string {
 	return strings.Join(words, " ")
 }
 
-// planPeriodDigest returns the digest of a period, and the edits that create it.
+// planPeriodDigest returns the digest of a period, and the edits that create it. If compression.Period is "" and the
+// period contains nothing to summarize, it returns no edits, and the field Skipped of the digest says why. It returns
+// an error if the period has not ended or already has a digest.
 func (h *home) planPeriodDigest(
 	v mdtree.TreeView,
 	periodKind compressionPeriodKind,
@@ -340,8 +340,8 @@ type digestBuilder struct {
 	excludedLabels map[oxbow.Label]bool // tags and files that profiles exclude
 }
 
-// planLogMoves plans to move logs to summarizedLogsDir, because the digest replaces them. It also divides the logs'
-// entries into groups.
+// planLogMoves adds to d.logMoveEdits the edits that move the logs to summarizedLogsDir. It also divides the entries of
+// these logs into groups, in d.entryGroupByTitle. A log that cannot be read stays, and d.Notes mentions it.
 func (d *digestBuilder) planLogMoves(logs []logWithoutDigest) error {
 	for _, f := range logs {
 		text, ok := d.view.FileText(f.logPath)
@@ -378,9 +378,9 @@ func (d *digestBuilder) planLogMoves(logs []logWithoutDigest) error {
 	return nil
 }
 
-// addGroup adds an entry to the digest d. The entry summarizes the entries of the group g. Its text is the one in
-// digestTexts for the title of the group, if the caller has provided one. Otherwise chooseDigestText writes the text.
-// addGroup returns an error if the provided text is empty or invalid.
+// addGroup adds an entry to the digest d that summarizes the entries of the group g. The text of the entry is
+// digestTexts[title], where title is the title of the group. If there is no such text, chooseDigestText writes the
+// text. addGroup returns an error if the given text is empty or invalid.
 func (d *digestBuilder) addGroup(g *digestEntryGroup, from time.Time, digestTexts map[string]string) error {
 	e := oxbow.Entry{
 		Name:    unusedEntryName(d.view, d.Name, g.labelListTitle, d.digestEntries),
@@ -632,8 +632,8 @@ func (h *home) planLogRestore(v mdtree.TreeView, d *layout.Digest) (edits []mdtr
 	return edits, ""
 }
 
-// digestNameForLog returns the name of the digest that summarizes the log with this file name. The name is for a
-// message. If no digest is found, the result is "a digest".
+// digestNameForLog returns the name, for use in a message, of the digest that summarizes the log with this file name.
+// If no digest is found, the result is "a digest".
 func (h *home) digestNameForLog(v mdtree.TreeView, logFileName string) string {
 	for p := range v.Files() {
 		if f, ok := parseLogPath(p, h.Zone); !ok || f.isInSummarizedLogsDir {

@@ -163,10 +163,11 @@ type logWithoutDigest struct {
 	logPath string
 }
 
-// logsWithoutDigestForContext returns the logs that no digest summarizes. The result contains daily logs, weekly and
-// monthly digests, and buckets. A bucket is a summary that CodeRhapsody itself writes. A day is omitted if a bucket
-// contains the day. A log in summarizedLogsDir is included if its digest does not exist, because a person removed the
-// digest. Each kind is sorted from newest to oldest.
+// logsWithoutDigestForContext returns the logs that can be put into the agent's context because no digest replaces
+// them. Each kind of log is sorted from newest to oldest. The kinds are daily logs, weekly and monthly digests, and
+// buckets. A bucket is a summary that CodeRhapsody itself writes. These are the special cases:
+//   - A daily log is left out if a bucket contains its session.
+//   - A log in summarizedLogsDir is included if its digest is gone, because a person removed it.
 func (h *home) logsWithoutDigestForContext(v mdtree.TreeView) []logWithoutDigest {
 	var days, buckets, covered, all []logWithoutDigest
 	isCovered := map[string]bool{}
@@ -209,8 +210,8 @@ func (h *home) logsWithoutDigestForContext(v mdtree.TreeView) []logWithoutDigest
 	return all
 }
 
-// addSummarizedFiles adds to isCovered the names of the logs that the digest digestFile replaces. If parts of the
-// digest cannot be parsed, only the names in the remaining parts are added.
+// addSummarizedFiles adds the names of the logs that the digest digestFile replaces to the set isCovered. Parts of the
+// digest that cannot be parsed are ignored.
 func (h *home) addSummarizedFiles(v mdtree.TreeView, digestFile string, isCovered map[string]bool) {
 	text, _ := v.FileText(digestFile)
 	_, ps, _ := logLayout{h.Zone}.splitEntryBlocks(digestFile, text)

@@ -87,9 +87,9 @@ func isBlockMarkerLine(line string) bool { return strings.TrimRight(line, " \t\r
 // blockStartTest reports whether a marker line begins a block. next is the line after the marker.
 type blockStartTest func(next string) bool
 
-// blockStartTestForIndex returns the function that decides whether a line of three dashes (---) begins a block. If
-// index is 0, the line is at the beginning of the file. Every other index means that the line is further down, and all
-// such lines have the same test. Therefore the caller can pass the line's number or the block's number.
+// blockStartTestForIndex returns the function that decides whether a marker line (---) begins a block. index is the
+// number of the line in the file, or of the block, counted from 0. The first line of a file has another test than all
+// further lines.
 func blockStartTestForIndex(index int) blockStartTest {
 	if index == 0 {
 		return opensBlockAtFileStart
@@ -97,9 +97,8 @@ func blockStartTestForIndex(index int) blockStartTest {
 	return opensBlockAfterFileStart
 }
 
-// blockStartTestForContent returns a test for the first line of this block's content. If this line consists of three
-// dashes, the test reports whether the line begins a new block instead. The test depends on whether the block has front
-// matter.
+// blockStartTestForContent returns the test for the first line of this block's content. If this line is a marker (---),
+// the test decides whether the line begins a new block.
 func (b logBlock) blockStartTestForContent() blockStartTest {
 	if b.hasFrontMatter {
 		return opensBlockAfterFileStart
@@ -107,15 +106,15 @@ func (b logBlock) blockStartTestForContent() blockStartTest {
 	return opensBlockAtFileStart // only the first block of a file may lack front matter
 }
 
-// opensBlockAfterFileStart reports whether a line --- begins a block. The line must not be the first line of the file.
-// The next line must begin with a known key and a colon.
+// opensBlockAfterFileStart reports whether a marker line (---) begins a block. It is used for markers after the first
+// line of a file. nextLine, the line after the marker, must begin with a known key and a colon, such as "tags: [x]".
 func opensBlockAfterFileStart(nextLine string) bool {
 	key, ok := keyBeforeColon(nextLine)
 	return ok && slices.Contains(frontMatterKeys, key)
 }
 
-// opensBlockAtFileStart reports whether a line --- at the beginning of a file begins a block. The next line must begin
-// with a key and a colon, but the key need not be known.
+// opensBlockAtFileStart reports whether a marker line (---) at the beginning of a file begins a block. nextLine, the
+// line after the marker, must begin with a key and a colon. The key need not be known.
 func opensBlockAtFileStart(nextLine string) bool {
 	key, ok := keyBeforeColon(nextLine)
 	return ok && !strings.ContainsFunc(key, func(c rune) bool {
@@ -123,9 +122,9 @@ func opensBlockAtFileStart(nextLine string) bool {
 	})
 }
 
-// keyBeforeColon returns the text before the first colon in a line, and true. It returns "" and false if the line has
-// no colon or begins with the colon. It also returns "" and false if the character after the colon is not a blank, a
-// tab or a line end.
+// keyBeforeColon returns the text before the first colon in a line. For example, it returns "tags" for "tags: [x]". The
+// second result is false if the line has no colon, begins with the colon, or has another character than a blank, a tab
+// or a line end after the colon.
 func keyBeforeColon(line string) (string, bool) {
 	i := strings.IndexByte(line, ':')
 	isWord := i+1 < len(line) && strings.IndexByte(" \t\r\n", line[i+1]) < 0
@@ -135,9 +134,9 @@ func keyBeforeColon(line string) (string, bool) {
 	return line[:i], true
 }
 
-// parseLog splits the text of a log into blocks. A block consists of front matter, which is optional only for the first
-// block, and content. The function isInvalidFrontMatter reports whether the front matter at a byte offset is invalid,
-// so that it is treated as content. If isInvalidFrontMatter is nil, no front matter is invalid.
+// parseLog splits the text of a log into blocks. A block consists of front matter and content. Only the first block may
+// lack front matter. The function isInvalidFrontMatter gets the byte offset at which a block begins. If it returns
+// true, the front matter there is treated as content. If the function is nil, all front matter is valid.
 func parseLog(text string, isInvalidFrontMatter func(start int) bool) *logText {
 	l := &logText{text: text, lineEnding: "\n"}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
@@ -209,7 +208,8 @@ func findLinesAndBlockMarkers(text string, start int) (lines []byteRange, nextMa
 	return lines, nextMarkerLines
 }
 
-// setBlockEnds computes, for each entry in the log's text, where its content ends and where the next entry begins.
+// setBlockEnds sets contentEnd and nextBlockOffset in each block of the log. The line end after the content, and an
+// empty line before the next block, do not belong to the content.
 func (l *logText) setBlockEnds() {
 	for i := range l.blocks {
 		b := &l.blocks[i]
@@ -289,8 +289,8 @@ func (l *logText) textWithContent(blockIndex int, content string) string {
 
 func blockMarkerLine(eol string) string { return "---" + eol }
 
-// textWithAppendedBlock returns the text with a block appended. It returns false if that would change an
-// existing block.
+// textWithAppendedBlock returns the log's text with a new block at the end. It returns false if an existing block would
+// be parsed differently then.
 func (l *logText) textWithAppendedBlock(frontMatter, content string) (string, bool) {
 	var b strings.Builder
 	b.WriteString(l.text)

@@ -45,10 +45,10 @@ type session struct {
 	entryNamesInContext map[string]bool // names of the entries in the model's context
 }
 
-// Start returns the context of the home (the texts that a model gets at the start) for a new conversation. If a handoff
-// (a message from an earlier session) is waiting, Start adds the newest handoff to the context, and marks it as taken,
-// so that no other conversation gets it. If the handoff names a memory profile and the home has no profile yet, the
-// conversation uses this profile. If the profile cannot be loaded, Start only adds a warning.
+// Start returns the context with which a new conversation begins: the context of the home, and the newest waiting
+// handoff (a message from an earlier session), if there is one. The handoff is marked as taken, so that no other
+// conversation gets it. If the handoff names a memory profile and the home has none yet, the conversation uses this
+// profile. If the profile cannot be loaded, Start only adds a warning.
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -82,7 +82,8 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return c, nil
 }
 
-// checkFiles returns the files of a handoff, and whether each is missing in the working directory.
+// checkFiles returns the files that a handoff names. Each result says whether the file is missing in the working
+// directory.
 func (h *home) checkFiles(names []string) []handoff.File {
 	if h.Work == nil {
 		return handoff.CheckFiles(names, h.WorkDir, nil)
@@ -92,7 +93,8 @@ func (h *home) checkFiles(names []string) []handoff.File {
 	})
 }
 
-// loadSkills loads the skills of a handoff. It returns nil if the session cannot load skills.
+// loadSkills returns the texts of the skills that a handoff names. A skill that cannot be loaded is returned with the
+// reason. The result is nil if the session cannot load skills.
 func (s *session) loadSkills(names []string) (skills []handoff.LoadedSkill) {
 	if s.request.LoadSkill == nil {
 		return nil
@@ -108,7 +110,8 @@ func (s *session) loadSkills(names []string) (skills []handoff.LoadedSkill) {
 	return skills
 }
 
-// takeHandoff takes the newest waiting handoff. If the memory is read-only, the handoff continues to wait.
+// takeHandoff returns the newest waiting handoff and true, and marks the handoff as taken. It returns false if no
+// handoff is waiting. It also returns false if the memory is read-only, and then the handoff continues to wait.
 func (s *session) takeHandoff(ctx context.Context) (handoff.Handoff, bool, error) {
 	t, err := handoff.TakeHandoff(
 		ctx,

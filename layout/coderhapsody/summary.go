@@ -35,8 +35,8 @@ type entrySection struct {
 }
 
 // composeDigestText returns a text that summarizes a group's entries by the beginnings of their sections. The text is
-// at most an eighth as long as the entries. If there is not enough space for all sections, chooseDigestSections selects
-// some sections. If there is not enough space even for one section, the text is longer.
+// at most an eighth as long as the entries, unless there is not enough space for even one section. If there is not
+// enough space for all sections, chooseDigestSections selects some of them.
 func composeDigestText(name string, g *digestEntryGroup, zone *time.Location) string {
 	all, size := g.sectionsOfEntries(zone)
 	budget := size / digestShrinkFactor
@@ -75,10 +75,9 @@ func (g *digestEntryGroup) sectionsOfEntries(zone *time.Location) (all []entrySe
 	return all, entryBytes
 }
 
-// chooseDigestSections selects some sections of the list all and returns them in their original order. Their number is
-// sectionCount, or len(all) if that is smaller. First it selects sections that are the first of an entry, beginning
-// with the shortest, because short sections need little space. If these are too few, it adds other sections, the
-// longest first.
+// chooseDigestSections returns at most sectionCount sections of the list all, in their original order. It prefers the
+// first section of each entry. Among these, it prefers short sections, because they need little space. If there are too
+// few first sections, it adds the longest of the other sections.
 func chooseDigestSections(all []entrySection, sectionCount int) []entrySection {
 	if sectionCount >= len(all) {
 		return all
@@ -106,10 +105,9 @@ func chooseDigestSections(all []entrySection, sectionCount int) []entrySection {
 	return kept
 }
 
-// writeDigest returns the text of the digest with the given name. A digest is a log that summarizes older logs. The
-// list keptSections contains the sections of these logs that were selected for the digest. Sections of at most
-// minSectionBytes are included completely. The longer sections share the rest of maxBytes in proportion to their
-// lengths. Each longer section is shortened to its share, but not below minSectionBytes.
+// writeDigest returns the text of a digest, which is a log that summarizes older logs. name is the name of the digest.
+// keptSections are the sections to show. A section of at most minSectionBytes is shown completely. Longer sections
+// share the rest of maxBytes in proportion to their lengths, and each gets at least minSectionBytes.
 func writeDigest(name string, g *digestEntryGroup, keptSections []entrySection, maxBytes int) string {
 	title := name
 	if g.labelListTitle != "" {
@@ -166,8 +164,9 @@ func writeDigest(name string, g *digestEntryGroup, keptSections []entrySection, 
 	return strings.Trim(b.String(), "\n")
 }
 
-// chooseDigestText returns the text of composeDigestText, or the entries' unchanged texts if these are shorter. If an
-// entry in the group is an archive, the result is always the text of composeDigestText.
+// chooseDigestText returns a text for the digest of a group. This is the result of composeDigestText, or the entries'
+// unchanged texts if these are shorter. If the group contains a digest (an entry of the kind archive), it is always the
+// result of composeDigestText.
 func chooseDigestText(name string, g *digestEntryGroup, zone *time.Location) string {
 	digest := composeDigestText(name, g, zone)
 	var texts []string

@@ -34,7 +34,7 @@ func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, er
 	return agentFileStore{tree}, nil
 }
 
-// openTree opens two file sets as one store: the files of one agent, and the files with facts about the world, which
+// openTree opens the files of an agent as a store. The store also contains the files with facts about the world, which
 // all agents share.
 func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*mdtree.Store, error) {
 	b := h.HomeBase

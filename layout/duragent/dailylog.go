@@ -82,7 +82,8 @@ func isDate(s string) bool {
 	return err == nil
 }
 
-// parseDay returns the entries in a day's log, in file order.
+// parseDay returns the entries in the text of a day's log, in file order. date is the day, such as "2026-02-18". Text
+// before the first heading with a time, such as "## 15:46", is an entry without a time.
 func parseDay(date, text string) []dayEntry {
 	ls := splitLines(text)
 	if len(ls) > 0 {
@@ -136,7 +137,7 @@ func parseDay(date, text string) []dayEntry {
 	return parts
 }
 
-// beginsWithDateLine reports whether a text begins with the line that contains its date.
+// beginsWithDateLine reports whether a text begins with the heading of the day date, such as "# 2026-02-18".
 func beginsWithDateLine(date, text string) bool {
 	s, _, _ := strings.Cut(text, "\n")
 	d, ok := parseDate(strings.TrimRight(s, "\r"))

@@ -108,8 +108,8 @@ func agentNames(fsys vfs.FS, dir string) ([]string, error) {
 	return names, nil
 }
 
-// chooseAgent returns the agent with this name. If name is "", it returns the only agent, or defaultAgent if no agent
-// exists. It fails if there are several.
+// chooseAgent returns the name of the agent to open. If name is not "", this is name. Otherwise it is the only agent of
+// the home, or defaultAgent if the home has no agent. If the home has several agents, chooseAgent returns an error.
 func chooseAgent(fsys vfs.FS, g globalConfig, name string) (string, error) {
 	if name != "" {
 		return name, checkAgentName(name)

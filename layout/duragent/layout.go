@@ -47,7 +47,7 @@ func (l treeLayout) Match(file string) bool {
 	return false
 }
 
-// filePath returns the path of the file that contains the entry with this name, or would contain it.
+// filePath returns the path of the file in which the layout stores the entry with this name. The file need not exist.
 func (l treeLayout) filePath(name string) string {
 	if date, _, _, ok := parseDayEntryName(name); ok {
 		return l.dailyLogDir() + "/" + date + ".md"

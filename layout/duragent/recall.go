@@ -112,7 +112,7 @@ func renderDays(journal []oxbow.Entry, days dateSpan) []string {
 	return logs
 }
 
-// isShownWhole reports whether renderHits shows the whole content of an entry.
+// isShownWhole reports whether renderHits shows the entry's content without shortening it.
 func isShownWhole(e oxbow.Entry) bool {
 	return len(strings.TrimSpace(e.Content)) <= maxWholeContentBytes
 }

@@ -152,9 +152,9 @@ func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// toStorableVisibleOps changes ops in the same way as toStorableOps. It also fails with [oxbow.ErrNotFound] if the name
-// of an op's entry begins with agentsPrefix, because this entry belongs to an agent's own files. An agent must not
-// change such an entry through the shared store.
+// toStorableVisibleOps returns a copy of ops that can be stored (see toStorableOps). If an op names an entry whose name
+// begins with agentsPrefix, the error matches [oxbow.ErrNotFound]. Such names belong to the store, which adds the
+// prefix to the names of an agent's own entries. Agents use the names without the prefix.
 func toStorableVisibleOps(ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops, err := toStorableOps(ops)
 	if err != nil {
@@ -168,7 +168,8 @@ func toStorableVisibleOps(ops []oxbow.Op) ([]oxbow.Op, error) {
 	return ops, nil
 }
 
-// toAgentError replaces the name in an error by the name under which the agent sees the entry.
+// toAgentError returns err with the name that the agent uses for the entry, in place of the entry's name in the store.
+// Errors without such a name are returned unchanged.
 func (s *scopedStore) toAgentError(err error) error {
 	if e, ok := errors.AsType[*oxbow.NameError](err); ok && strings.HasPrefix(e.Name, s.agentPrefix) {
 		return &oxbow.NameError{Name: strings.TrimPrefix(e.Name, s.agentPrefix), Err: e.Err}

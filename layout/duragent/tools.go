@@ -214,7 +214,7 @@ func (h *home) updateWorldTool(ctx context.Context, d *verb.Workspace, in update
 	return verb.PlainReply{Message: text}, nil
 }
 
-// putEntry adds an entry, or replaces the content of the entry with the same name.
+// putEntry adds the entry e to the memory m. If m has an entry with the same name, putEntry replaces its content.
 func (h *home) putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if strings.TrimSpace(e.Content) == "" {
 		return &oxbow.InvalidError{

@@ -56,8 +56,8 @@ func (h *home) addSystemPromptParts(ctx context.Context, c *prompt.Context) erro
 	return nil
 }
 
-// addRecalledEntries searches the memory for the first words of the user's message, and adds the found entries to the
-// context.
+// addRecalledEntries searches the memory for the first words of the user's message, and adds the found entries to c.
+// The configuration limits the number of words and of entries. If nothing is found, c does not change.
 func (h *home) addRecalledEntries(ctx context.Context, c *prompt.Context, message string) error {
 	words := strings.Fields(message)
 	words = words[:min(len(words), h.config.autoRecallWordCount)]
@@ -94,8 +94,9 @@ func (h *home) addRecalledEntries(ctx context.Context, c *prompt.Context, messag
 	return nil
 }
 
-// escapeEndTag escapes each end tag of the block in the text s. It is called because s is inserted into the block as
-// data. Without the escape, an end tag in s would end the block, and the rest of s would not be marked as data.
+// escapeEndTag escapes the end tags of a block in s, which is inserted into this block as data. block is the tag's
+// name. For example, "</memory" becomes "&lt;/memory". Without the escape, an end tag in s would end the block, and the
+// rest of s would not be marked as data.
 func escapeEndTag(block, s string) string {
 	return strings.ReplaceAll(s, "</"+block, "&lt;/"+block)
 }
@@ -110,7 +111,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	}, ctx.Err()
 }
 
-// lacksSuspicionLabels reports whether an entry may be put into the context of the agent. An entry is left out if its
-// labels mark it as suspicious, or if its text looks like an instruction. The origin of a text is not a reason to leave
-// out an entry, because in layouts of this package the agent itself writes the files.
+// lacksSuspicionLabels reports whether an entry may be put into the agent's context unasked. It returns false if the
+// entry's labels mark it as suspicious, or if its text looks like an instruction. The origin of the text does not
+// matter, because in this layout the agent itself writes the files.
 func lacksSuspicionLabels(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

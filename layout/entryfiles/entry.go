@@ -210,7 +210,7 @@ func toSingleLine(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// entry returns the entry in the file.
+// entry returns the entry that the file contains. It returns an error if the file lacks a name or has an invalid value.
 func (d *entryDocument) entry() (oxbow.Entry, error) {
 	var e oxbow.Entry
 	e.Name, _ = d.keyValue(frontMatterKeyName)

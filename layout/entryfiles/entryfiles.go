@@ -25,8 +25,8 @@ import (
 //go:embed identity.md
 var newIdentityText string
 
-// Dialect returns the dialect. Its home is crabtalk's configuration directory, which contains
-// Crab.md. It does not support several agents.
+// Dialect returns the description of this layout, by which oxbow recognizes and opens homes. A home is crabtalk's
+// configuration directory, which contains Crab.md. The layout does not support several agents.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:     "entryfiles",
@@ -38,9 +38,9 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// countMarkers returns how many signs of this layout exist. A directory of entries counts as two markers. Crab.md and
-// MEMORY.md count as one marker each, but only if the directory exists. If it does not exist, both files together count
-// as one marker. Crab.md alone does not count, because crabtalk also has it in other layouts.
+// countMarkers returns how many signs show that a directory has this layout. A directory of entries counts 2. Crab.md
+// and MEMORY.md then count 1 each. Without a directory of entries, the result is 1 if both files exist, and otherwise
+// 0, because crabtalk also has Crab.md in other layouts.
 func countMarkers(fsys vfs.FS) (int, error) {
 	entries, err := dialect.CountDirIfExists(fsys, entriesDir)
 	if err != nil {
@@ -60,7 +60,8 @@ func countMarkers(fsys vfs.FS) (int, error) {
 	return 2*entries + identity + index, nil
 }
 
-// initHome creates the directory of entries, the configuration and an identity.
+// initHome creates those of these that are missing: the directory of entries, the configuration memory.toml, and the
+// identity Crab.md. It returns the names of what it created.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	return dialect.CreateFiles(
 		ctx,

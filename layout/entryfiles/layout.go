@@ -67,7 +67,7 @@ func (treeLayout) Plan(v mdtree.TreeView, op oxbow.Op, _ time.Time) ([]mdtree.Ed
 	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
-// entrySlug returns the name that the file of an entry should have, without .md.
+// entrySlug returns the file name, without .md, that an entry with the given name should have.
 func entrySlug(name string) string {
 	if s := text.MakeSlug(name); s != "" {
 		return s
@@ -75,8 +75,9 @@ func entrySlug(name string) string {
 	return "entry"
 }
 
-// unusedEntryPath returns a path for the file of a new entry. The name of the file is the entry's slug. If this path is
-// taken, a number is appended. A slug that is too long is shortened, and a hash of the entry's name is appended.
+// unusedEntryPath returns a path for the file of a new entry. The file name is the slug of the entry's name (see
+// entrySlug). If the path is taken, a number is appended. A slug that is too long is cut, and a hash of the name is
+// appended.
 func unusedEntryPath(name string, isPathTaken func(string) bool) string {
 	s := entrySlug(name)
 	if len(s) > maxSlugBytes {

@@ -61,7 +61,8 @@ func (r *ranker) indexedEntry(id uint64) (oxbow.Entry, bool) {
 	return e, ok
 }
 
-// updateIndex brings the index up to date with the memory. It indexes only entries that have changed.
+// updateIndex brings the index up to date with the memory m. It indexes only entries that have changed since the last
+// call. The caller must hold r.mu.
 func (r *ranker) updateIndex(ctx context.Context, m *oxbow.Memory) error {
 	if r.memory != m {
 		r.memory, r.entries = m, map[uint64]oxbow.Entry{}
@@ -99,7 +100,7 @@ func (r *ranker) updateIndex(ctx context.Context, m *oxbow.Memory) error {
 	return nil
 }
 
-// indexedDocument returns the document that is indexed for an entry.
+// indexedDocument returns the document to index for an entry. It contains the words of the content, but not the name.
 func indexedDocument(e oxbow.Entry) *index.Document {
 	d := &index.Document{ID: e.ID, Updated: e.Updated.UnixNano()}
 	d.SetWords(text.OldCrabtalkTerms(e.Content))
@@ -117,7 +118,7 @@ func (r *ranker) documentInIndex(id uint64) *index.Document {
 // noHitsReply is the answer of recall if it finds no entry.
 const noHitsReply = "no memories found"
 
-// formatHits returns the answer of recall with these entries.
+// formatHits returns the answer of the tool recall for the found entries.
 func formatHits(hits []oxbow.Entry) string {
 	if len(hits) == 0 {
 		return noHitsReply

@@ -118,8 +118,9 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolI
 	return verb.PlainReply{Message: d.AddNotes(formatHits(hits), notes), IsRemembered: len(hits) > 0}, nil
 }
 
-// searchEntries returns the entries that contain words of the query. If the workspace has vectors, it also returns
-// entries whose vectors are similar to the query's vector.
+// searchEntries returns the entries that match the query, the best first, and notes for the reply. It finds entries
+// that contain words of the query. If the workspace has vectors, it also finds entries whose vectors are similar to the
+// query's vector. Entries that the caller may not see are left out.
 func (h *home) searchEntries(
 	ctx context.Context,
 	d *verb.Workspace,
@@ -163,7 +164,8 @@ func (h *home) soulTool(ctx context.Context, _ *verb.Workspace, in rewriteToolIn
 	return h.rewriteDocument(ctx, identityFile, in.Content)
 }
 
-// rewriteDocument replaces the text of a document. If content is "", it returns the present text and changes nothing.
+// rewriteDocument replaces the text of the document file by content, and returns the reply of the tool. If content is
+// "", the document does not change, and the reply contains its present text.
 func (h *home) rewriteDocument(ctx context.Context, file, content string) (verb.PlainReply, error) {
 	name := path.Base(file)
 	if content != "" {

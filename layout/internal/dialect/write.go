@@ -18,11 +18,12 @@ func (b *HomeBase) SeenEntries(ctx context.Context) *verb.SeenEntries {
 	return verb.ContextSeenEntries(ctx, b.entriesSeenOutsideSessions)
 }
 
-// PutEntry adds the entry e, or updates the entry with the same name. If others have changed the entry since the
-// session read it, their changes are merged with the changes in e. If the changes cannot be merged, the error matches
-// [oxbow.ErrConflict] and contains the present entry, so that the agent can see the present entry (see
-// [verb.SeenEntries]). The argument check may be nil. Otherwise PutEntry calls the function check with the old entry
-// before an update. If check returns an error, the entry is not updated.
+// PutEntry adds the entry e, or updates the entry with the same name. If others have changed that entry since the
+// session read it, their changes are merged with e. If merging is impossible, the error matches [oxbow.ErrConflict] and
+// contains the present entry, so that the agent can read it (see [verb.SeenEntries]).
+//
+// The function check is called with the old entry before an update. If check returns an error, the entry is not
+// updated. check may be nil.
 func (b *HomeBase) PutEntry(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -55,10 +56,11 @@ func (b *HomeBase) PutEntry(
 	})
 }
 
-// DeleteEntry removes the entry with the given name from the memory m. It returns an error if somebody else has changed
-// the entry since ctx's session read it. If the entry does not exist, the error matches [oxbow.ErrNotFound]. The
-// argument check is nil or a function that DeleteEntry calls with the entry before the removal. If this function
-// returns an error, the entry is not removed, and DeleteEntry returns the error.
+// DeleteEntry removes the entry with this name from the memory m. It returns an error if somebody else has changed the
+// entry since ctx's session read it. If the entry does not exist, the error matches [oxbow.ErrNotFound].
+//
+// The function check is called with the entry before the removal. If check returns an error, DeleteEntry returns this
+// error, and the entry is not removed. check may be nil.
 func (b *HomeBase) DeleteEntry(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -173,8 +173,8 @@ func (h sharedHome) hasPersonText(t *testing.T) bool {
 	})
 }
 
-// checkAllWritersListed checks that the test's call table (callListsKeepingEdits) contains each tool of the layout that
-// may write. It fails the test for each such tool that the table does not contain.
+// checkAllWritersListed fails the test for each tool of the layout that may write and that no call in
+// c.callListsKeepingEdits uses.
 func (c writerContract) checkAllWritersListed(t *testing.T) {
 	t.Helper()
 	h := sharedHome{vfs.NewMem(), c.dialect}
