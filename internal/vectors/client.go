@@ -213,8 +213,8 @@ func (e *Client) cachedVector(text string) []float32 {
 	return e.Cache.Get(e.endpoint, e.Model, text)
 }
 
-// requestVectors asks the endpoint for the vectors of texts. It sends one request, and repeats the request after a
-// failure.
+// requestVectors asks the endpoint for the vectors of texts, in a single request. If the request fails, it is sent
+// again, at most e.MaxAttempts times in total. The error is an [Error].
 func (e *Client) requestVectors(ctx context.Context, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(map[string]any{"model": e.Model, "input": texts, "encoding_format": "float"})
 	if err != nil {
@@ -306,7 +306,8 @@ func (e *Client) tryRequest(
 	return vs, resp.StatusCode, 0, err
 }
 
-// errorText returns the error message in an answer, or a shortened form of the whole answer.
+// errorText returns the error message in an answer of the endpoint. If the answer has no error message in a known form,
+// the result is the beginning of the whole answer.
 func errorText(answer []byte) string {
 	var o struct {
 		Error struct{ Message string }
@@ -325,8 +326,9 @@ func errorText(answer []byte) string {
 	return s
 }
 
-// decodeAnswer returns the textCount vectors in an answer, in the order of the texts. The answer may contain them in
-// any order.
+// decodeAnswer returns the vectors in an answer of the endpoint, in the order of the requested texts. The answer may
+// contain them in any order. If it does not contain textCount vectors of the expected length, decodeAnswer returns an
+// error.
 func (e *Client) decodeAnswer(answer []byte, textCount int) ([][]float32, error) {
 	var o struct {
 		Data []struct {

@@ -47,8 +47,8 @@ type vectorFile struct {
 	dimension int      // number of elements in each vector (0 if it is unknown)
 }
 
-// readRows adds the vectors in the file to rows, by the ID of the entry. If the file cannot be read, it adds nothing,
-// and the vectors are computed again.
+// readRows adds the vectors in the file to rows, by the ID of the entry. If the file cannot be read, is damaged, or
+// belongs to another endpoint or model, readRows adds nothing, and the vectors are computed again.
 func (f *vectorFile) readRows(rows map[uint64]storedVector) {
 	if f.fsys == nil {
 		return
@@ -112,7 +112,7 @@ func decodeRow(b []byte, dimension int) (id uint64, r storedVector, ok bool) {
 	return id, r, !math.IsNaN(float64(r.numberScale)) && !math.IsInf(float64(r.numberScale), 0)
 }
 
-// addRow adds a row. The next writeRows writes it to the file.
+// addRow adds a row, which the next call of writeRows writes to the file. id is the ID of the entry.
 func (f *vectorFile) addRow(id uint64, r storedVector) {
 	// If this is the first vector, or if the model now returns vectors of another length, mark the file as empty. Then
 	// the next writeRows writes all vectors to the file again.

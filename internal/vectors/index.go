@@ -162,8 +162,9 @@ type entryWithoutVector struct {
 	text string
 }
 
-// findEntriesWithoutVector returns the entries that need a new vector, the newest first. If a vector of the same text
-// exists, for another version or entry, findEntriesWithoutVector uses that vector instead.
+// findEntriesWithoutVector returns the entries that need a new vector, the newest first. An entry does not need one if
+// the index has a vector of the same text, for another version or another entry. This vector is then used for the
+// entry.
 func (x *Index) findEntriesWithoutVector(ids, versions []uint64, all oxbow.Entries) []entryWithoutVector {
 	var none []entryWithoutVector
 	var byHash map[[16]byte]storedVector
@@ -198,7 +199,8 @@ func (x *Index) findEntriesWithoutVector(ids, versions []uint64, all oxbow.Entri
 	return none
 }
 
-// versionRow returns the row of an entry, if it belongs to the given version.
+// versionRow returns the row of the entry with this ID. ok is false if the index has no row for the given version of
+// the entry.
 func (x *Index) versionRow(id, version uint64) (r storedVector, ok bool) {
 	r, ok = x.rows[id]
 	return r, ok && r.entryVersion == version
@@ -210,8 +212,9 @@ func (x *Index) hasCurrentVectorLength(r storedVector) bool {
 	return x.client.dimension == 0 || len(r.roundedNumbers) == x.client.dimension
 }
 
-// computeAndStoreVectors computes the vectors of the missing entries and stores them, until ctx is done. It returns
-// the number of computed vectors.
+// computeAndStoreVectors computes the vectors of the missing entries, and stores them in the index and its file. It
+// stops when ctx is done, and the vectors that were computed until then are kept. count is the number of computed
+// vectors.
 func (x *Index) computeAndStoreVectors(
 	ctx context.Context,
 	missing []entryWithoutVector,
@@ -240,11 +243,12 @@ func (x *Index) computeAndStoreVectors(
 	return count, x.file.writeRows(x.rows)
 }
 
-// rankNearest returns the IDs of at most limit entries whose vectors are most similar to the vector v. The lists ids
-// and versions contain the ID and the version of each candidate. The parameter allowedEntries is the set of entries
-// that may be returned. rankNearest omits a candidate if its version has no vector, if the cosine of the angle between
-// the vectors is not positive, or if the set does not accept the ID. The largest cosine comes first. Among entries with
-// equal cosines, the newer entry comes first.
+// rankNearest returns the IDs of at most limit entries whose vectors are most similar to v, the most similar first. ids
+// and versions contain the ID and the version of each candidate. The similarity is the cosine of the angle between the
+// vectors. Among equally similar entries, the newer entry comes first. A candidate is left out in these cases:
+//   - The index has no vector for its version.
+//   - The cosine is not positive.
+//   - The set allowedEntries does not accept its ID.
 func (x *Index) rankNearest(v []float32, ids, versions []uint64, limit int, allowedEntries oxbow.Entries) []uint64 {
 	type near struct {
 		id, version uint64

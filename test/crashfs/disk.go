@@ -176,10 +176,9 @@ func (d *Disk) Kill(p *Process) {
 	p.killNow()
 }
 
-// KillAt makes the process p end when p performs the disk operation with the number opNumber. The operations of all
-// processes are numbered together. If another process performs this operation, p does not end. The operation returns
-// [ErrKilled]. Its effect on the disk happens before p ends, but if the operation syncs a file or a directory, the sync
-// does not happen.
+// KillAt makes the process p end when it performs the disk operation number opNumber. The operations of all processes
+// are numbered together. If another process performs this operation, p does not end. The operation returns [ErrKilled].
+// Its effect on the disk happens before p ends, except that a sync of a file or a directory does not happen.
 func (d *Disk) KillAt(p *Process, opNumber int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -208,7 +207,7 @@ func (d *Disk) HasCrashed() bool {
 	return d.hasCrashed
 }
 
-// Inject adds a fault. Of several faults that fit an operation, the one that was added first strikes.
+// Inject adds a fault to the disk. If several faults fit an operation, the one that was added first makes it fail.
 func (d *Disk) Inject(f OpFault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -244,10 +243,9 @@ func (d *Disk) CopyLiveFiles() *vfs.Mem {
 	return d.liveFiles.Clone()
 }
 
-// Clone returns a copy of the disk, including its pending operations. The copy is in the state of a disk after all
-// processes were killed: it contains neither processes nor locks. Clone does not copy the faults that a test has
-// requested for the disk, or the setting that the disk stops at an operation. The copy includes the log of operations,
-// so the numbers of new operations in the copy continue after the operations so far.
+// Clone returns a copy of the disk, including its pending operations. The copy has no processes and no locks, like a
+// disk after all processes were killed. Faults and planned crashes are not copied. The log of operations is copied, so
+// that the numbers of new operations continue after the copied ones.
 func (d *Disk) Clone() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -308,8 +306,8 @@ func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f
 	return err
 }
 
-// matchFault returns the fault that strikes the operation. It removes the fault, unless the fault also strikes later
-// operations. The bool is false if no fault strikes.
+// matchFault returns the fault that makes the operation op fail. The second result is false if there is no such fault.
+// A fault that is not permanent is removed, so that it happens only once.
 func (d *Disk) matchFault(op Op) (OpFault, bool) {
 	for i, f := range d.faults {
 		isOtherKind := f.Kinds != 0 && f.Kinds&op.Kind == 0
@@ -324,7 +322,7 @@ func (d *Disk) matchFault(op Op) (OpFault, bool) {
 	return OpFault{}, false
 }
 
-// inodeNumber returns the inode to which the name leads at present.
+// inodeNumber returns the number of the inode to which the name leads now, whether the name is durable or not.
 func (d *Disk) inodeNumber(name string) (uint64, error) {
 	info, err := d.liveFiles.Stat(name)
 	if err != nil {
@@ -333,7 +331,8 @@ func (d *Disk) inodeNumber(name string) (uint64, error) {
 	return info.Sys().(uint64), nil
 }
 
-// parentEntry splits a name. It returns the inode of the directory, which must exist, and the name's last element.
+// parentEntry splits a path into its directory and its last element. It returns the inode number of the directory,
+// which must exist, and the last element.
 func (d *Disk) parentEntry(name string) (dir uint64, base string, err error) {
 	dir, err = d.inodeNumber(path.Dir(name))
 	return dir, path.Base(name), err

@@ -46,9 +46,8 @@ func (f crashOutcome) describe(op string) string {
 	return "kept " + op
 }
 
-// applyTo changes the bytes of a file in buf as the operation op does. The operation is a write or a truncation. The
-// argument f says how much of the operation remains after a crash. applyTo may write to buf. It returns buf or a new
-// slice.
+// applyTo returns the bytes of a file after the operation op, a write or a truncation. buf contains the bytes before
+// it, and may be overwritten. f says how much of the operation remains after a crash.
 func (op *pendingDataOp) applyTo(buf []byte, f crashOutcome) []byte {
 	if f.outcomeKind == outcomeOpLost {
 		return buf
@@ -70,9 +69,9 @@ func (op *pendingDataOp) applyTo(buf []byte, f crashOutcome) []byte {
 	return buf
 }
 
-// endOffset returns the offset in the file at which the bytes of the write op end. The argument f says how much of the
-// write remains after a crash. The file has at least this length after the crash. endOffset returns 0 if the operation
-// was lost or is a truncation.
+// endOffset returns the offset in the file at which the bytes of the write op end. f says how much of the write remains
+// after a crash. The file is at least this long then. If the write was lost, or if op is a truncation, endOffset
+// returns 0.
 func (op *pendingDataOp) endOffset(f crashOutcome) int64 {
 	switch {
 	case f.outcomeKind == outcomeOpLost || op.op.Kind == OpTruncate:
@@ -137,8 +136,8 @@ func (op *pendingDataOp) possibleCrashOutcomes() []crashOutcome {
 	return fates
 }
 
-// sectorBoundaries returns the offsets in the write's bytes at which a sector of the file begins. If there are more
-// than maxSectorBoundaries such offsets, it returns at most maxSectorBoundaries of them, evenly spread.
+// sectorBoundaries returns the positions in the bytes of the write op at which a new sector of the file begins. If
+// there are more than maxSectorBoundaries such positions, it returns maxSectorBoundaries or fewer, evenly spread.
 func (op *pendingDataOp) sectorBoundaries() []int {
 	first := sectorSize - int(op.op.Off%sectorSize)
 	count := 0

@@ -60,7 +60,7 @@ func (f *openFile) Truncate(size int64) error {
 	return f.truncateTo(size)
 }
 
-// truncateTo truncates the file like Truncate. The caller holds the mutex of the disk.
+// truncateTo implements Truncate. The caller must hold the mutex of the disk.
 func (f *openFile) truncateTo(size int64) error {
 	return f.process.performOp(Op{Kind: OpTruncate, Name: f.name, Off: size}, func(op Op) error {
 		if err := f.memFile.Truncate(size); err != nil {
@@ -112,7 +112,7 @@ func (f *openFile) Close() error {
 	return f.closeFile()
 }
 
-// closeFile closes the file like Close. The caller holds the mutex of the disk.
+// closeFile implements Close. The caller must hold the mutex of the disk.
 func (f *openFile) closeFile() error {
 	if i := slices.Index(f.process.files, f); i >= 0 {
 		f.process.files = slices.Delete(f.process.files, i, i+1)
@@ -144,7 +144,7 @@ func (p *Process) OpenLock(name string) (vfs.Lock, error) {
 	return l, nil
 }
 
-// lockedInode returns the inode of the lock file. It creates a missing file.
+// lockedInode returns the inode number of the lock file. If the file does not exist, lockedInode creates it.
 func (l *fileLock) lockedInode() (uint64, error) {
 	info, err := l.p.disk.liveFiles.Stat(l.name)
 	switch {

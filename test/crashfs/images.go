@@ -126,13 +126,13 @@ type fileTree struct {
 	lostNameChangesText string
 }
 
-// chooseKeptNameChanges yields disk contents that are possible after a crash. The argument keptNameChanges contains,
-// for each pending change of file names, whether the change survives the crash. The surviving changes determine the
-// names of the files on the disk. For this set of files, chooseKeptNameChanges tries many combinations of lost, kept
-// and partly lost writes, and yields a disk content for each combination.
+// chooseKeptNameChanges yields disk contents that are possible after a crash. keptNameChanges says for each pending
+// change of file names whether the change survives the crash, and so determines which files exist. For these files,
+// chooseKeptNameChanges tries many combinations of lost, kept and partly lost writes. It yields a disk content for
+// each.
 //
-// chooseKeptNameChanges returns false if the caller wants no more disk contents. If an earlier call has examined the
-// same set of files, it yields nothing and returns true.
+// The result is false if the caller wants no more disk contents. If an earlier call has tried the same set of files,
+// the result is true, and nothing is yielded.
 func (e *crashContentEnumerator) chooseKeptNameChanges(keptNameChanges []bool) bool {
 	t, hash := e.buildTree(keptNameChanges)
 	if e.seenFileTreeHashes[hash] {
@@ -179,8 +179,8 @@ func (e *crashContentEnumerator) chooseKeptNameChanges(keptNameChanges []bool) b
 	return true
 }
 
-// buildTree returns the file names that remain after a crash if only the chosen name changes are kept. The second
-// result is a hash of these names and their files.
+// buildTree returns the file names that exist after a crash, and a hash of these names and their files. keptNameChanges
+// says for each pending change of file names whether the change survives the crash.
 func (e *crashContentEnumerator) buildTree(keptNameChanges []bool) (fileTree, uint64) {
 	dirs := make(map[uint64]map[string]uint64)
 	var lostNames []string
@@ -254,10 +254,9 @@ func (e *crashContentEnumerator) buildTree(keptNameChanges []bool) (fileTree, ui
 	return t, hash
 }
 
-// yieldCrashContent passes a disk content that may result from a crash to the function e.yield. The tree t contains the
-// names of the files. The list crashOutcomes contains, for each pending write, whether the write is kept, lost or
-// partly lost. yieldCrashContent returns the result of e.yield, which is false if the caller wants no more disk
-// contents. If an equal content was passed before, yieldCrashContent does not call e.yield, and returns true.
+// yieldCrashContent passes a possible disk content after a crash to e.yield, unless an equal content was passed before.
+// t contains the names of the files. crashOutcomes says for each pending write whether the write is kept, lost or
+// partly lost. The result is false if e.yield returned false, because the caller wants no more disk contents.
 func (e *crashContentEnumerator) yieldCrashContent(t *fileTree, crashOutcomes []crashOutcome) bool {
 	im := &e.yieldedContent
 	im.enumerator = e
@@ -326,9 +325,9 @@ func (im *CrashContent) Label() string {
 	return im.enumerator.describeLostChanges(im.tree, im.crashOutcomes)
 }
 
-// hashFileContent returns the hash of the content that the file node has after a crash. The list crashOutcomes contains
-// what the crash did to each pending operation on all files. opIndexes contains the positions in crashOutcomes that
-// belong to the operations on this file.
+// hashFileContent returns the hash of the content that the file node has after a crash. crashOutcomes says what the
+// crash did to each pending operation of all files. opIndexes contains the positions in crashOutcomes that belong to
+// this file.
 func (e *crashContentEnumerator) hashFileContent(node *inode, opIndexes []int, crashOutcomes []crashOutcome) uint64 {
 	e.fileHashKey = append(
 		e.fileHashKey[:0],
@@ -363,11 +362,11 @@ func (e *crashContentEnumerator) hashFileContent(node *inode, opIndexes []int, c
 	return h
 }
 
-// buildFileContent returns the content of the file node after a crash. The list crashOutcomes says what the crash did
-// to each pending operation. The list opIndexes contains, for each operation in node.pendingOps, its index in
-// crashOutcomes. If buffer is not nil, buildFileContent may store the content in the buffer, and the next call
-// overwrites this content. Several disk contents may share the returned slice, so callers must copy the slice before
-// they write to it.
+// buildFileContent returns the content of the file node after a crash. crashOutcomes says what the crash did to each
+// pending operation of all files. opIndexes[i] is the position in crashOutcomes that belongs to node.pendingOps[i].
+//
+// If buffer is not nil, the content may be stored in the buffer, and the next call overwrites it. Other disk contents
+// may share the returned slice, so callers must copy the slice before they write to it.
 func (e *crashContentEnumerator) buildFileContent(
 	buffer *[]byte,
 	node *inode,
@@ -425,8 +424,8 @@ func (e *crashContentEnumerator) buildFileContent(
 	return slices.Clip(data)
 }
 
-// describeLostChanges returns a text that says which changes a crash has lost. fates contains the crash's effect on
-// each pending write.
+// describeLostChanges returns a text that says which changes a crash has lost. fates says what the crash did to each
+// pending write.
 func (e *crashContentEnumerator) describeLostChanges(t *fileTree, fates []crashOutcome) string {
 	var b strings.Builder
 	b.WriteString(t.lostNameChangesText)

@@ -40,8 +40,8 @@ func (p *Process) killNow() {
 	p.files = nil
 }
 
-// checkAlive returns [ErrKilled] or [ErrCrashed] if the process has ended, and nil otherwise. The caller holds the
-// mutex of the disk.
+// checkAlive returns [ErrKilled] if the process was killed, [ErrCrashed] if the machine has crashed, and otherwise nil.
+// The caller must hold the mutex of the disk.
 func (p *Process) checkAlive() error {
 	switch {
 	case p.disk.hasCrashed:
@@ -114,8 +114,8 @@ func (p *Process) createFile(name string, flag int, perm fs.FileMode) (vfs.File,
 	return f, nil
 }
 
-// recordCreate records that op has just created a file or directory. It adds an inode for the file or directory, and a
-// change of names that is not durable yet, so a simulated crash may lose the change.
+// recordCreate records that op has just created a file or directory. The new name is a pending change, which a
+// simulated crash may lose until a sync makes it durable.
 func (d *Disk) recordCreate(op Op) error {
 	info, err := d.liveFiles.Stat(op.Name)
 	if err != nil {
@@ -294,7 +294,8 @@ func (p *Process) SyncDir(name string) error {
 		func(Op, OpFault) { p.disk.state.failDirSync(dir) })
 }
 
-// SyncAfter calls write, and then makes all bytes and names on the disk durable.
+// SyncAfter calls write, and then makes all bytes and names on the disk durable. If write returns an error, nothing is
+// synced.
 func (p *Process) SyncAfter(dir string, write func() error) error {
 	if err := write(); err != nil {
 		return err

@@ -111,7 +111,7 @@ func newDiskState(m *vfs.Mem) diskState {
 	return s
 }
 
-// copyState returns a copy of the state. The copies share the bytes of files until one copy is written to.
+// copyState returns a copy of the state. Both states share the bytes of a file until one of them writes to the file.
 func (s *diskState) copyState() diskState {
 	used := s.reachableInodes()
 	c := diskState{
@@ -140,8 +140,8 @@ func (s *diskState) copyState() diskState {
 	return c
 }
 
-// addInode adds an inode to the state. When there are many inodes, it removes those that no name and no open handle
-// reaches.
+// addInode adds an inode to the state. From time to time, it also removes the inodes that no name and no open file
+// leads to.
 func (s *diskState) addInode(n *inode) {
 	if len(s.nodes) >= s.inodeCountToPruneAt {
 		used := s.reachableOrOpenInodes()
@@ -233,8 +233,8 @@ func (s *diskState) failDirSync(dir uint64) {
 	}
 }
 
-// makeAllDurable simulates a sync of the whole disk: it makes the pending bytes and names durable. Exceptions are bytes
-// and names for which an earlier sync failed. They stay pending, because a later sync does not write them again.
+// makeAllDurable makes all pending bytes and names durable, as a sync of the whole disk does. Bytes and names for which
+// an earlier sync failed stay pending, because a later sync does not write them again.
 func (s *diskState) makeAllDurable() {
 	for _, n := range s.nodes {
 		n.makeDurable()
@@ -247,8 +247,8 @@ func (s *diskState) makeAllDurable() {
 	s.dropUnreachableNameChanges()
 }
 
-// failAllPendingOps is called after a sync of the whole disk has failed. It marks all pending bytes and names as lost,
-// so that later syncs do not make them durable.
+// failAllPendingOps is called after a sync of the whole disk has failed. It marks all pending bytes and names as
+// failed, so that later syncs do not make them durable.
 func (s *diskState) failAllPendingOps() {
 	for _, n := range s.nodes {
 		n.markPendingOpsFailed()
@@ -284,8 +284,8 @@ func (s *diskState) makeDurable(c *nameChange) {
 	)
 }
 
-// setDirEntry changes one name in the list of durable names, which are the directory's names that a crash cannot
-// remove. If e.inodeNumber is 0, the name e.name is removed. Otherwise, the name then leads to the inode e.inodeNumber.
+// setDirEntry changes one durable name in a directory. Afterwards the name e.name leads to the inode e.inodeNumber. If
+// this number is 0, the name is removed.
 func (n *inode) setDirEntry(e nameEffect) {
 	if e.inodeNumber == 0 {
 		delete(n.children, e.name)
@@ -328,7 +328,7 @@ func (n *inode) makeDurable() {
 	n.pendingOps = left
 }
 
-// removeOverwrittenParts returns those parts of the writes that op does not overwrite or cut off.
+// removeOverwrittenParts returns the writes without the bytes that the later operation op overwrites or cuts off.
 func removeOverwrittenParts(writes []*pendingDataOp, op *pendingDataOp) []*pendingDataOp {
 	var left []*pendingDataOp
 	from := op.op.Off
@@ -343,8 +343,8 @@ func removeOverwrittenParts(writes []*pendingDataOp, op *pendingDataOp) []*pendi
 	return left
 }
 
-// splitAround returns the part of a write that lies between two offsets in the file. It returns nil if the write has
-// no bytes between them.
+// splitAround returns the part of the write op that lies between two offsets in the file, as a list of at most one
+// write. The list is empty if the write has no bytes there.
 func (op *pendingDataOp) splitAround(from, to int64) []*pendingDataOp {
 	from, to = max(from, op.op.Off), min(to, op.op.Off+int64(len(op.data)))
 	if from >= to {

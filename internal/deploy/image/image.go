@@ -34,7 +34,7 @@ type imageFile struct {
 	data []byte
 }
 
-// packTar returns a tar archive with the files.
+// packTar returns a tar archive that contains the files in the given order.
 func packTar(files []imageFile) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -84,7 +84,8 @@ func (s blobFiles) addJSON(mediaType string, v any) (descriptor, error) {
 	return s.addBlob(mediaType, b), err
 }
 
-// makeImageLayer returns the image's only layer: a tar archive with the program, the certificates and the directories.
+// makeImageLayer returns the only layer of the image. It is a tar archive with the program, the certificates and the
+// directories.
 func (im *ociImage) makeImageLayer() ([]byte, error) {
 	files := []imageFile{{name: "data/", mode: 0o700, uid: containerUserID}}
 	if len(im.certificateBytes) > 0 {

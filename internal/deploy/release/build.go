@@ -80,9 +80,9 @@ func buildRelease(root, distDir, targetList string) error {
 	return writeNonGoreleaserFiles(root, distDir)
 }
 
-// configForTargets returns a copy of goreleaser's configuration in source that writes to the directory distDir. If
-// targetList is not empty, the new configuration builds only the platforms in targetList, which are separated by
-// commas. configForTargets returns an error if the configuration does not contain one of these platforms.
+// configForTargets returns the goreleaser configuration source with two changes: it writes to the directory distDir,
+// and it builds only the platforms in targetList. The platforms are separated by commas. If targetList is empty, all
+// platforms are built. A platform that source does not contain is an error.
 func configForTargets(source []byte, distDir, targetList string) ([]byte, error) {
 	var config map[string]any
 	if err := yaml.Unmarshal(source, &config); err != nil {

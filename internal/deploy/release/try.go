@@ -42,8 +42,9 @@ var installTrials = []installTrial{
 	{"scoop", []string{"go"}, installScoop},
 }
 
-// tryInstallations checks a release's files, runs the trials of the given kinds, and prints a table. Without kinds, it
-// runs all trials. A trial fails if a program that it needs is missing.
+// tryInstallations tests whether a release can be installed. It checks the files of the release in the directory dist,
+// runs the trials of the given kinds, and prints a table with the results. Without kinds, it runs all trials. A trial
+// fails if a program that it needs is missing on this machine.
 func tryInstallations(root, dist string, kinds []string) error {
 	r, err := readRelease(root, dist)
 	if err != nil {
@@ -69,7 +70,8 @@ func tryInstallations(root, dist string, kinds []string) error {
 	return failed
 }
 
-// runTrial runs a trial and returns the cells of its row in the table.
+// runTrial installs the program as the trial describes, tests it, and returns the cells of the trial's row in the
+// table.
 func (r release) runTrial(t installTrial) (tableCells []string, err error) {
 	tableCells = []string{"no", "no", ""}
 	for _, program := range t.requiredPrograms {
@@ -143,7 +145,8 @@ func (r release) runDocumentedCommands(installMethod, dir string, variables []st
 // installPage is the page with the lines that users type to install oxbow.
 const installPage = "docs/install.md"
 
-// documentedCommands returns the shell lines that the page shows for one way to install oxbow.
+// documentedCommands returns the shell lines that the page shows for one way to install oxbow. The argument page is the
+// text of docs/install.md.
 func documentedCommands(page, installMethod string) ([]string, error) {
 	_, rest, found := strings.Cut(page, "<!-- try "+installMethod+" -->\n```sh\n")
 	block, _, ended := strings.Cut(rest, "\n```\n")
@@ -192,10 +195,10 @@ func checkOutputContains(dir string, words []string, argv ...string) error {
 	return nil
 }
 
-// checkDemo runs the command "demo" and then the commands that a new user runs first, in the directory dir. It returns
-// an error if an output lacks the expected text. The slice program contains the command line that starts oxbow. The
-// argument typedCommand is the command that a person would type to start oxbow, such as "npx oxbow". If oxbow tells the
-// person to run a command, this command must begin with typedCommand.
+// checkDemo runs the command "demo" in dir, and then the commands that a new user runs first. It returns an error if an
+// output lacks the expected text. program is the command line that starts oxbow. typedCommand is the command that a
+// person types to start oxbow, such as "npx oxbow". Each command that oxbow tells the person to run must begin with
+// typedCommand.
 func checkDemo(dir, typedCommand string, program ...string) error {
 	run := func(words ...string) []string { return slices.Concat(program, words) }
 	return errors.Join(

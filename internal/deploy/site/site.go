@@ -115,8 +115,9 @@ func (s *website) pageAddress(file string) (string, bool) {
 	return file, path.Ext(file) == ".png"
 }
 
-// resolveLink returns the address to which a link in a page leads on the site. The link can name a page, a picture, or
-// another file of the repository. It returns an error if the target does not exist.
+// resolveLink returns the address on the site to which a link leads. from is the path of the page that contains the
+// link. The link may name a page, a picture or another file of the repository. If the target does not exist,
+// resolveLink returns an error.
 func (s *website) resolveLink(from, link string) (string, error) {
 	if strings.Contains(link, ":") {
 		return link, nil // The link has a scheme, such as https, so it is already a complete address.
@@ -147,9 +148,8 @@ func (s *website) resolveLink(from, link string) (string, error) {
 	return address, nil
 }
 
-// relativeAddress returns the relative address for a link between two files of the site. The parameter from is the path
-// of the file that contains the link. The parameter to is the path of the link's target. Both paths are relative to the
-// root of the site.
+// relativeAddress returns the relative address of the file to, for a link in the file from. Both are paths from the
+// root of the site. For example, a link from "docs/a.html" to "index.html" has the address "../index.html".
 func relativeAddress(from, to string) string {
 	return strings.Repeat("../", strings.Count(from, "/")) + to
 }
@@ -172,7 +172,8 @@ var (
 	navigationRowPattern     = regexp.MustCompile(`^\| \[([^\]]+)\]\(([^)]+)\)`)
 )
 
-// makeNavigation returns the link groups in the navigation of a page, with addresses relative to this page.
+// makeNavigation returns the groups of links for the navigation of the page at pagePath. The addresses are relative to
+// this page.
 func (s *website) makeNavigation(pagePath string) ([]navigationGroup, error) {
 	var groups []navigationGroup
 	for line := range strings.Lines(string(s.pages[indexPage].text)) {

@@ -26,8 +26,8 @@ type wineInstallation struct {
 	tempDir    string
 }
 
-// testUnderWine runs the program under Wine, and then the packages' tests. programPath is the path of the program. If
-// it is empty, testUnderWine builds the program.
+// testUnderWine tests the program at programPath under Wine, and then runs the tests of the packages under Wine. If
+// programPath is "", it first builds the program. prefix is the directory for Wine's own files.
 func testUnderWine(ctx context.Context, repository, prefix, programPath string, packages []string) (err error) {
 	program, err := findWine()
 	if err != nil {
@@ -100,8 +100,8 @@ func (w wineInstallation) runCommandIn(ctx context.Context, dir, name string, ar
 	return string(b), errors.Join(err, rerr)
 }
 
-// keepServicesRunning starts a program that runs until the returned function is called. Meanwhile Wine's services keep
-// running, so the tests need not start them again.
+// keepServicesRunning keeps the services of Wine running until the caller calls stop. Otherwise each test would start
+// them again. To this end, it starts a program that runs under Wine until then.
 func (w wineInstallation) keepServicesRunning(ctx context.Context) (stop func() error, err error) {
 	c := exec.CommandContext(ctx, w.winePath, "cmd")
 	c.Env = w.environment()
@@ -213,10 +213,10 @@ func (w wineInstallation) runTests(ctx context.Context, packages []string) error
 	return err
 }
 
-// writeTestingPackageOverlay writes a list of replaced files for the flag -overlay of the command go test, and returns
-// the path of this list. The list replaces testing.go of package testing. Tests with the original file remove their
-// temporary directories with os.RemoveAll, which fails under Wine 8. The replaced file uses os.Remove instead. Packages
-// os and vfs are not replaced, so that oxbow's tests notice if a removal by oxbow fails.
+// writeTestingPackageOverlay writes a list of replaced files for the flag -overlay of "go test", and returns the path
+// of the list. The list replaces testing.go of package testing. The original file removes temporary directories with
+// os.RemoveAll, which fails under Wine 8, and the replacement uses os.Remove. Packages os and vfs are not replaced, so
+// that oxbow's tests notice if oxbow itself fails to remove a file.
 func (w wineInstallation) writeTestingPackageOverlay(ctx context.Context) (string, error) {
 	root, err := w.runCommand(ctx, "go", "env", "GOROOT")
 	if err != nil {
@@ -262,7 +262,8 @@ func removeByRemove(path string) error {
 }
 `
 
-// replaceRemoveAllCall changes the source of testing.go, so that temporary directories can be removed under Wine.
+// replaceRemoveAllCall returns the source of testing.go with a change: temporary directories are removed in a way that
+// works under Wine. If source does not contain the call to replace, it returns an error.
 func replaceRemoveAllCall(source string) (string, error) {
 	const call = "err := os.RemoveAll(path)"
 	if strings.Count(source, call) != 1 {
