@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -134,12 +135,56 @@ func (m *messageReader) checkLine(line []byte) *messageError {
 	if line[0] == '[' {
 		return m.checkBatch(line)
 	}
+	if isPlainRequest(line) {
+		return nil
+	}
 	msg, refused := parseMessage(line)
 	if r, ok := msg.(*jsonrpc.Request); ok && r.Method == "initialize" {
 		var p struct{ ProtocolVersion string }
 		m.allowsBatches = json.Unmarshal(r.Params, &p) == nil && p.ProtocolVersion < firstVersionWithoutBatches
 	}
 	return refused
+}
+
+// maxPlainBrackets is the maximum number of brackets and braces in a line that isPlainRequest accepts. The SDK refuses
+// messages with deeply nested values.
+const maxPlainBrackets = 500
+
+// isPlainRequest reports whether a line with valid JSON is a request that the SDK can certainly decode, that
+// checkRequestID accepts, and that is not an initialize request. It returns true for the usual requests of clients. It
+// is faster than decoding the request, which the SDK does anyway.
+func isPlainRequest(line []byte) bool {
+	if line[0] != '{' || bytes.Count(line, []byte("{"))+bytes.Count(line, []byte("[")) > maxPlainBrackets {
+		return false
+	}
+	members := map[string]json.RawMessage{}
+	key := ""
+	for b := range rawjson.EachElement(line) {
+		if key == "" {
+			key = string(b) // with quotes, so it is not empty
+			continue
+		}
+		_, isRepeated := members[key]
+		if isRepeated || !slices.Contains(requestMembers, key) {
+			return false
+		}
+		members[key], key = b, ""
+	}
+	return string(members[`"jsonrpc"`]) == `"2.0"` && isExactInteger(members[`"id"`]) &&
+		isPlainMethod(members[`"method"`]) && bytes.HasPrefix(members[`"params"`], []byte("{"))
+}
+
+// requestMembers are the names of the members of a request, as JSON.
+var requestMembers = []string{`"jsonrpc"`, `"id"`, `"method"`, `"params"`}
+
+// isPlainMethod reports whether the JSON value b is a string that consists of lower-case letters, slashes and
+// underscores, and is not "initialize".
+func isPlainMethod(b []byte) bool {
+	if len(b) <= 2 || b[0] != '"' || string(b) == `"initialize"` {
+		return false
+	}
+	isPlain := func(r rune) bool { return (r >= 'a' && r <= 'z') || r == '/' || r == '_' }
+	return len(bytes.TrimFunc(b[1:len(b)-1], isPlain)) == 0
 }
 
 func parseMessage(line []byte) (jsonrpc.Message, *messageError) {
