@@ -403,9 +403,9 @@ func (t timings) total() (sum time.Duration) {
 	return sum
 }
 
-// countEqualResults compares the results of two search indexes. sameTextsCount counts the queries for which both find
-// the same texts. sameScoresCount counts the queries for which the order of the texts is also the same and the scores
-// are identical to the last bit.
+// countEqualResults compares the results of two search indexes for the queries. sameTextsCount is the number of queries
+// for which both find the same texts. sameScoresCount is the number of queries for which the results are identical,
+// including the order and every bit of the scores.
 func countEqualResults(a, b comparedIndex, queries []string, words [][]string) (sameTextsCount, sameScoresCount int) {
 	type hit struct {
 		number uint64

@@ -28,7 +28,8 @@ type indexBuild struct {
 	prototypeModuleDir string // path of the module perf/proto, or ""
 }
 
-// hasMissingEngine reports whether the user requested a search index that this program does not contain.
+// hasMissingEngine reports whether the user requested a search index that is not in built, the list of the indexes that
+// this program contains.
 func (w *indexBuild) hasMissingEngine(built []otherIndex) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(built, func(o otherIndex) bool { return o.name == name })

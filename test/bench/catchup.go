@@ -85,8 +85,10 @@ func (r *catchupRun) run(ctx context.Context, dir string) error {
 	return nil
 }
 
-// measureRound opens a memory and recalls. Then it writes entries with another memory of the same store, and measures
-// the next recalls of the first memory.
+// measureRound measures how long a recall takes after another memory of the same store has written entries. It opens a
+// memory and recalls, writes the entries (see write), and recalls twice with the first memory. The time of the first of
+// these recalls is appended to times, and its processor time to processorTimes. The time of the second is appended to
+// next.
 func (r *catchupRun) measureRound(
 	ctx context.Context,
 	first int,

@@ -120,9 +120,9 @@ func (r *closeRun) checkpointAndClose(ctx context.Context, m *oxbow.Memory) (cal
 	return s, errors.Join(err, cerr, m.Close())
 }
 
-// measureClose changes entries of a store, closes the store and opens it again. The argument changes is the number of
-// changes. If withRecalls is set, measureClose also searches the store before and during the changes. costs[0] is the
-// cost of closing the store. costs[1] is the cost of the checkpoint that is made after the store was opened again.
+// measureClose opens the store, makes the given number of changes, closes the store and opens it again. If withRecalls
+// is set, it also searches the store before and during the changes. costs[0] is the cost of closing the store. costs[1]
+// is the cost of a checkpoint after the store was opened again.
 func (r *closeRun) measureClose(ctx context.Context, changes int, withRecalls bool) (costs [2]callCost, err error) {
 	m, err := oxbow.Open(r.path, nil)
 	if err != nil {

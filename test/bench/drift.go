@@ -192,9 +192,9 @@ func trackedBlockKind(x trackedBlock) string {
 	return trackedBlockKinds[1]
 }
 
-// tallyPlacements searches for lines and blocks of an earlier commit in the file at a later commit, with each method.
-// The list ps contains the files and both commits. tallyPlacements counts how many lines and blocks each method found
-// at the true position. It adds the counts to all tables in its last argument.
+// tallyPlacements searches for the lines and blocks of each element of ps in the file at the later commit, with each
+// method. It counts how many of them each method found at the true position, and adds the counts to all tallies in
+// into.
 func (r *placementRun) tallyPlacements(
 	ctx context.Context,
 	c *repoClone,

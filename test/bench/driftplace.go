@@ -51,8 +51,8 @@ func placeByLineNumber(_, laterLines []string, block trackedBlock) linePlacement
 	return linePlacement{firstLine: block.firstLine, lineCount: block.lineCount}
 }
 
-// findBlockText searches the text laterLines for the lines of the argument block, which is an annotated range of lines
-// in the text earlierLines. It returns the index of each occurrence's first line in laterLines.
+// findBlockText searches laterLines for the text of a block, which is a range of lines in earlierLines. It returns the
+// index in laterLines of the first line of each occurrence.
 func findBlockText(earlierLines, laterLines []string, block trackedBlock) []int {
 	var at []int
 	for i := 0; i+block.lineCount <= len(laterLines); i++ {

@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// lineAfterHunks returns the new index of a line after the changes in the list hunks. The argument at is the line's old
-// index. It returns -1 if the line was deleted. The map movedLineIndexes contains the new indexes of deleted lines that
-// were added in another place.
+// lineAfterHunks returns the new index of a line after the changes in hunks, or -1 if the line was deleted. at is the
+// old index of the line. movedLineIndexes contains the new indexes of lines that were deleted and added in another
+// place.
 func lineAfterHunks(hunks []diffHunk, movedLineIndexes map[int]int, at int) int {
 	if len(hunks) == 0 {
 		return at

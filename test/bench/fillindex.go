@@ -67,9 +67,8 @@ func (r *recallRun) measureIndexFilling(ctx context.Context) error {
 	return nil
 }
 
-// putEachDocument calls the function put for each entry, and returns the time that these calls took. The argument
-// entryOffset is a distance in the list of entries: the document for an entry contains the terms of the entry that
-// comes this many positions later.
+// putEachDocument calls put with a document for each entry, and returns the time that these calls took. The document
+// for an entry contains the terms of the entry that is entryOffset positions later in the list of entries.
 func (r *recallRun) putEachDocument(
 	ctx context.Context,
 	entryOffset int,

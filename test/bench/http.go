@@ -260,8 +260,8 @@ func (r *httpRun) recallRequest(query string) string {
 		" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + benchToken + "\r\n\r\n"
 }
 
-// runSlowClient uses connections in sequence, at one byte per second. If sendsRequest is set, it sends a request
-// slowly. Otherwise it reads a long answer slowly.
+// runSlowClient opens one slow connection after another until ctx is done. If sendsRequest is set, it sends a request
+// at one byte per second. Otherwise it reads a long answer at one byte per second.
 func (r *httpRun) runSlowClient(ctx context.Context, sendsRequest bool) {
 	for ctx.Err() == nil {
 		if r.runSlowConnection(ctx, sendsRequest) != nil && ctx.Err() == nil {

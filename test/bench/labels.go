@@ -121,10 +121,9 @@ type labelProposalVerdicts struct {
 	isProposalRight  []bool
 }
 
-// proposalShares returns two shares for the proposals whose confidence is not less than the parameter minConfidence.
-// The result proposedShare is the number of these proposals, divided by the number of entries whose label was hidden.
-// The result correctShare is the share of these proposals that are right. If there are no such proposals, both results
-// are 0.
+// proposalShares evaluates the proposals with at least the confidence minConfidence. proposedShare is the number of
+// these proposals, divided by the number of hidden labels. correctShare is the share of these proposals that are right.
+// Without such proposals, both results are 0.
 func (v labelProposalVerdicts) proposalShares(minConfidence float64) (proposedShare, correctShare float64) {
 	n, k := 0, 0
 	for i, c := range v.confidences {
@@ -141,8 +140,8 @@ func (v labelProposalVerdicts) proposalShares(minConfidence float64) (proposedSh
 	return float64(n) / float64(v.hiddenLabelCount), float64(k) / float64(n)
 }
 
-// calibrationError returns how much the confidence of the suggested labels differs from the share of right labels. It
-// is the expected calibration error over ten ranges of confidence.
+// calibrationError returns the expected calibration error over ten ranges of confidence. It measures how far the
+// confidence of the proposals is from the share of proposals that are right. Without proposals, it returns 0.
 func (v labelProposalVerdicts) calibrationError() float64 {
 	var n, right, sure [10]float64
 	for i, c := range v.confidences {
@@ -174,10 +173,10 @@ func (v labelProposalVerdicts) tableCells() []string {
 	return append(cs, fmt.Sprintf("%.3f", v.calibrationError()))
 }
 
-// judgeHiddenLabels tests how well oxbow proposes project labels. It removes the project label from a random share of
-// the entries es. Then it lets oxbow propose labels, and compares the proposals with the removed labels. If
-// hidesWholeProject is true, it also removes the label from all entries that have the same project as es[0]. The result
-// v contains the number of removed labels, and for each proposal its confidence and whether it is right.
+// judgeHiddenLabels tests how well oxbow proposes project labels. It hides the project label of a random share of the
+// entries es, and lets oxbow propose labels for these entries. If hidesWholeProject is set, it also hides the label of
+// all entries in the project of es[0]. v contains the number of hidden labels, and for each proposal its confidence and
+// whether it is right.
 func judgeHiddenLabels(
 	ctx context.Context,
 	es []projectLabelledEntry,

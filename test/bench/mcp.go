@@ -180,7 +180,7 @@ func (c *mcpClient) callTool(name string, args any) <-chan mcpReply {
 	return c.sendRequest("tools/call", map[string]any{"name": name, "arguments": args})
 }
 
-// toolError returns the reason why a call failed, or nil.
+// toolError returns an error if the request failed, or if the tool reported an error. Otherwise it returns nil.
 func (r mcpReply) toolError() error {
 	if r.err != nil {
 		return r.err

@@ -145,8 +145,7 @@ type measuredSearchMethod struct {
 	wall, cpu         timings
 	totalQueryTime    time.Duration
 	queryRatesByCores map[int][]float64
-	// Each query consists of words from one text. foundSourceTextCount is the number of queries whose results contain
-	// this text.
+	// number of queries for which a hit contains all words of the query (the words of a query come from one text)
 	foundSourceTextCount int
 }
 
@@ -274,9 +273,9 @@ func dirSize(dir string) (int64, error) {
 	return sum, err
 }
 
-// measureLatency passes each query to each search program. The programs alternate after a few queries. Each program
-// gets the first few queries twice, and only the second time is measured. A program that has used up its time budget
-// gets no more queries.
+// measureLatency passes each query to each search program, and times the answers. The programs take turns: each gets a
+// few queries at a time. It gets these queries twice, and only the second time is measured. A program that has used up
+// its time budget gets no more queries.
 func (r *peersRun) measureLatency(ctx context.Context, cs []*measuredSearchMethod, texts, queries []string) error {
 	p := r.newProgress("asking in turns")
 	defer p.clear()
@@ -304,9 +303,9 @@ func (r *peersRun) measureLatency(ctx context.Context, cs []*measuredSearchMetho
 	return nil
 }
 
-// runQueries passes queries to the search program and times each query until the budget is spent. It also counts the
-// queries for which a hit contains the words of the query. If the budget is 0, it passes all queries without timing and
-// counting.
+// runQueries passes queries to the search program, and times each query until the budget is spent. It also counts the
+// queries for which a hit contains all words of the query. If budget is 0, all queries are passed, and nothing is timed
+// or counted.
 func (c *measuredSearchMethod) runQueries(ctx context.Context, texts, queries []string, budget time.Duration) error {
 	for _, q := range queries {
 		if budget > 0 && c.totalQueryTime > budget {
@@ -337,7 +336,8 @@ func (c *measuredSearchMethod) runQueries(ctx context.Context, texts, queries []
 	return nil
 }
 
-// containsWords reports whether the text contains all words of the query.
+// containsWords reports whether the text s contains all words of the query. Letter case is ignored, and a word may be a
+// part of a longer word.
 func containsWords(s, query string) bool {
 	s = strings.ToLower(s)
 	for w := range strings.FieldsSeq(strings.ToLower(query)) {
@@ -348,7 +348,8 @@ func containsWords(s, query string) bool {
 	return true
 }
 
-// measureRates measures queries per second on one and on two cores, in turns, three times each.
+// measureRates measures how many queries per second each search program answers, on one core and on two cores. Each is
+// measured three times, in turns.
 func (r *peersRun) measureRates(ctx context.Context, cs []*measuredSearchMethod, queries []string) error {
 	p := r.newProgress("queries a second, round")
 	defer p.clear()

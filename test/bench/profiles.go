@@ -134,8 +134,8 @@ func (j *selectionSum) tableCells() []string {
 		fmt.Sprintf("%.3f", j.shownAnswerShare/n), fmt.Sprintf("%.3f", j.answeredQuestionCount/n)}
 }
 
-// addSelection adds the counts for one question to the sum j. The argument a is the question, and sel is the text that
-// was selected for it.
+// addSelection adds the result for one question to the sum j. a is the question, and sel contains the entries that were
+// selected for it. entryIndexByName maps the names of entries to their indexes in x.entries.
 func (j *selectionSum) addSelection(
 	x *multiProjectMemory,
 	sel *profile.Selection,

@@ -113,9 +113,8 @@ func (r *recallRun) buildStore(ctx context.Context) (time.Duration, error) {
 }
 
 // measureOpening measures how long it takes to read the store file, to open the store, and to make the first search. It
-// also measures how much memory the open store and its index occupy, and prints all results in tables. It leaves the
-// store open, with a filled index. The argument buildTime is the time for writing the store. The argument bytes is the
-// size of the text in the store.
+// also measures how much memory the open store and its index occupy. It prints the results in tables, together with
+// buildTime, the time for writing the store, and bytes, the size of the text in the store. The store stays open.
 func (r *recallRun) measureOpening(ctx context.Context, buildTime time.Duration, bytes int) error {
 	var read, open, first timings
 	for range 5 {
@@ -333,7 +332,8 @@ func (r *recallRun) measureThroughput(ctx context.Context) error {
 	return nil
 }
 
-// queryRate searches for all phrases on each of goroutineCount goroutines and returns the queries per second.
+// queryRate returns how many queries per second are answered if goroutineCount goroutines search at the same time. Each
+// goroutine searches once for each of r.phrases.
 func (r *recallRun) queryRate(ctx context.Context, goroutineCount int) (float64, error) {
 	errs := make([]error, goroutineCount)
 	var wg sync.WaitGroup

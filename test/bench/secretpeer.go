@@ -226,12 +226,12 @@ var lettersOnlyPatterns = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 // bytes in front of the keyword are searched.
 const maxBytesBeforeKeyword = 512
 
-// keywordOffset returns where in its matches the regular expression shortRegexp has one of the keywords. The result is
-// one of the following:
+// keywordOffset returns where a match of the regular expression shortRegexp has one of the keywords. The result is one
+// of these texts:
 //
 //   - "0" if each match begins with a keyword
-//   - "=" if each match begins with a keyword and shortRegexp contains %{is}, the placeholder for an assignment
-//   - otherwise the maximum number of bytes before the keyword, as a decimal number
+//   - "=" if each match begins with a keyword, and shortRegexp contains the placeholder %{is} for an assignment
+//   - the maximum number of bytes before the keyword, as a decimal number, in all other cases
 //   - the text of the error, if shortRegexp is invalid
 func keywordOffset(shortRegexp string, keywords []string) string {
 	re, err := syntax.Parse(

@@ -23,8 +23,8 @@ func (t *timings) timeCall(fn func() error) error {
 	return err
 }
 
-// quantile returns the quantile q by the nearest-rank method. At least the fraction q of all measurements is not larger
-// than the result, and no smaller measurement has this property. If there are no measurements, it returns 0.
+// quantile returns the quantile q of the measurements by the nearest-rank method: the smallest measurement that at
+// least the fraction q of all measurements do not exceed. Without measurements, it returns 0.
 func (t timings) quantile(q float64) time.Duration {
 	if len(t) == 0 {
 		return 0

@@ -233,8 +233,9 @@ func splitText(s string, pieceBytes int) []string {
 	}
 }
 
-// samplePhrases samples n sequences of 2 to 8 words from the entries, with single spaces between the words.
-// The same seed results in the same phrases.
+// samplePhrases returns n random phrases from the contents of the entries. A phrase has 2 to 8 consecutive words, with
+// single spaces between them, and at least two terms. The same seed results in the same phrases. If the texts have too
+// few words, samplePhrases returns an error.
 func samplePhrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var ps []string
@@ -275,8 +276,7 @@ func fillMemory(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
 	return nil
 }
 
-// repeatEntries returns entryCount entries. If es has fewer than entryCount entries, the result contains them several
-// times, under different names.
+// repeatEntries returns entryCount entries. If es has fewer entries, they are repeated under different names.
 func repeatEntries(es []oxbow.Add, entryCount int) []oxbow.Add {
 	out := make([]oxbow.Add, entryCount)
 	for i := range out {

@@ -148,7 +148,7 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// equalizeTextSizes joins short texts and splits long texts.
+// equalizeTextSizes joins the texts and splits the result into texts of about tokenCountTextBytes bytes.
 func equalizeTextSizes(texts []string) []string {
 	return splitText(strings.Join(texts, "\n\n"), tokenCountTextBytes)
 }

@@ -94,9 +94,9 @@ func (b *bench) measureTurns(ctx context.Context, dataDir string, copyCount, rou
 	return nil
 }
 
-// readConversationOps reads the data set LoCoMo from the directory in the argument data. It returns the operations that
-// add all turns of the conversations. The argument copies is a number: each turn is added this many times, each time
-// with a different name. The result questions contains each question of the data set once.
+// readConversationOps reads the data set LoCoMo from the directory data. ops are the operations that add all turns of
+// the conversations to a memory, each turn copies times under different names. questions contains each question of the
+// data set once.
 func readConversationOps(data string, copies int) (ops []oxbow.Op, questions []string, err error) {
 	src, err := quality.FindSource(os.DirFS(data), ".", "locomo")
 	if err != nil {

@@ -16,8 +16,8 @@ func callMethod(v js.Value, method string, args ...any) (res js.Value, err error
 	return v.Call(method, args...), nil
 }
 
-// recoverThrown recovers from a JavaScript exception and stores it in *err. It must be called by defer. Other panics
-// continue.
+// recoverThrown stores a JavaScript exception, with which the calling function panicked, in *err. It must be called by
+// defer. Other panics continue.
 func recoverThrown(err *error) {
 	if r := recover(); r != nil {
 		thrown, ok := r.(js.Error)
@@ -90,8 +90,8 @@ type pendingAnswer struct {
 
 func newPendingAnswer() *pendingAnswer { return &pendingAnswer{answerChan: make(chan asyncAnswer, 1)} }
 
-// handlerFor returns a JavaScript function. When JavaScript calls this function, it calls fn with the arguments, and
-// the result of fn becomes the answer for which p waits. If p already has an answer, the result of fn is ignored.
+// handlerFor returns a function for JavaScript to call. When JavaScript calls it, fn gets the arguments, and the result
+// of fn becomes the answer of p. If p already has an answer, the result is ignored.
 func (p *pendingAnswer) handlerFor(fn func(args []js.Value) asyncAnswer) js.Func {
 	f := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		select {

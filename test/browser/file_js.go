@@ -46,7 +46,7 @@ type file struct {
 var _ vfs.File = (*file)(nil)
 
 // checkAccess returns an error if the file is closed, if off is negative, or if the file was opened in the access mode
-// refusedMode, because this mode does not allow the operation. For a write, refusedMode is os.O_RDONLY.
+// refusedMode. For a write, the caller passes os.O_RDONLY as refusedMode.
 func (o *file) checkAccess(off int64, refusedMode int) error {
 	switch {
 	case o.isClosed.Load():
@@ -136,8 +136,8 @@ func (t *transaction) requestChunks(o *file, first, last int64) (*pendingAnswer,
 		[]any{o.nodeNumber, float64(first)}, []any{o.nodeNumber, float64(last)}))
 }
 
-// copyFromChunk copies the bytes of a stored chunk into p. The first byte of p corresponds to the offset off in the
-// file. The argument row is the stored chunk with its number.
+// copyFromChunk copies the bytes of the stored chunk row into p. off is the offset in the file of the first byte of p.
+// Bytes of the chunk outside this range are ignored.
 func copyFromChunk(p []byte, off int64, row js.Value) {
 	at, b := int64(numberProperty(row, "i"))*chunkSize, row.Get("b")
 	if at < off {

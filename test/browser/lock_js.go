@@ -156,7 +156,7 @@ func (f *FS) OpenLock(name string) (vfs.Lock, error) {
 	return l, nil
 }
 
-// lockedNodeNumber returns the number of the file that has the lock's name at present. It creates a missing file.
+// lockedNodeNumber returns the node number of the lock file. If the file does not exist, it is created.
 func (l *lock) lockedNodeNumber() (float64, error) {
 	if l.name == "." {
 		return 0, errNotRegular

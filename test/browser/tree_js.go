@@ -117,7 +117,7 @@ func (f *FS) directoryKeyRange(dirNumber float64) js.Value {
 	return f.keyRangeClass.Call("bound", []any{dirNumber}, []any{dirNumber, []any{}})
 }
 
-// updateModTime sets the time of a directory after a change in it.
+// updateModTime sets the modification time of a directory to the present time, and stores the directory.
 func (f *FS) updateModTime(t *transaction, dir node) error {
 	dir.modTimeMillis = f.nextChangeTime(dir.modTimeMillis)
 	return t.writeNode(dir)
@@ -169,7 +169,8 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 	return nil, pathError("open", name, errRemovedAgain)
 }
 
-// findOrCreate returns the node of the file to open. If flag says so, it creates or empties the file.
+// findOrCreate returns the node of the file to open. With os.O_CREATE in flag, it creates a missing file with the
+// permissions perm. With os.O_TRUNC, it empties an existing file. If name is a directory, it returns an error.
 func (f *FS) findOrCreate(name string, flag int, perm fs.FileMode) (n node, err error) {
 	run := f.viewTransaction
 	if flag&(os.O_CREATE|os.O_TRUNC) != 0 {
@@ -433,9 +434,9 @@ func (f *FS) SyncDir(name string) error {
 	}))
 }
 
-// deleteUnusedBytes deletes the bytes of a file whose name was removed. If the file is still open somewhere, it does
-// nothing. The bytes are then deleted when the file is closed everywhere, or when the file system is opened again. If
-// deleteUnusedBytes fails, the next opening of the file system deletes the bytes, so it ignores errors.
+// deleteUnusedBytes deletes the bytes of a file whose name was removed. ino is the number of the file's node. If the
+// file is still open somewhere, nothing happens: the bytes are deleted when the file is closed everywhere. Errors are
+// ignored, because the bytes are also deleted when the file system is opened again.
 func (f *FS) deleteUnusedBytes(ino float64) {
 	h, got, err := f.acquireWebLock(f.openFileLockName(ino), lockModeExclusive, false)
 	if err != nil || !got {

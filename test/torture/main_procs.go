@@ -87,9 +87,9 @@ func runProcsChild(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// runInScratchDir calls the function run with a new directory, and returns the exit code of the program. If run returns
-// an error, or if clean is false, the exit code is 1. The directory is removed, except if clean is false and err is
-// nil. In this case, run has found a problem, and the directory is kept so that it can be examined.
+// runInScratchDir calls run with a new directory, and returns the exit code of the program. The exit code is 1 if run
+// returns an error, or if clean is false. The directory is removed at the end. It is kept if clean is false and err is
+// nil, because run has then found a problem, which a person may want to examine.
 func runInScratchDir(campaign string, stderr io.Writer, run func(dir string) (clean bool, err error)) int {
 	dir, err := os.MkdirTemp("", "oxbow-"+campaign+"-")
 	if err != nil {

@@ -367,9 +367,8 @@ func (r *deliberateFaultRunner) missedFaultsError(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// buildProgram returns the path of an executable of this program that contains a mutant. A mutant is a deliberate fault
-// in oxbow's code, which the tests must find. Each mutant is built only once. If mutantName is empty, buildProgram
-// returns the path of the executable without a mutant.
+// buildProgram returns the path of an executable of this program with a mutant, which is a deliberate fault in oxbow's
+// code. Each mutant is built only once. If mutantName is "", the executable has no mutant.
 func (r *deliberateFaultRunner) buildProgram(ctx context.Context, mutantName string) (string, error) {
 	if mutantName == "" {
 		return r.executable, nil
@@ -388,7 +387,8 @@ func (r *deliberateFaultRunner) buildProgram(ctx context.Context, mutantName str
 	return build()
 }
 
-// isNoticed runs the campaign that must notice the deliberate fault, and reports whether the campaign has noticed it.
+// isNoticed runs the test or the campaign that must notice the fault s, with this fault. It reports whether the fault
+// was noticed. An error means that the test could not run.
 func (r *deliberateFaultRunner) isNoticed(ctx context.Context, s deliberateFault) (bool, error) {
 	if pkg, test, ok := strings.Cut(s.campaignThatMustNotice, " Test"); ok {
 		m, err := mutants.FindMutant(s.mutantName)

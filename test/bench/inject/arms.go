@@ -78,11 +78,10 @@ func newRuleResult(rule string) *RuleResult {
 	return r
 }
 
-// addDecision counts the decision d. In this decision, the rule that r measures decided how to answer a prompt of the
-// group. A decision to show quoted sentences counts as a match in r.QuotedTextMatchCounts. A decision to show only
-// entry names counts as a match in r.NameOnlyMatchCounts. If expectedUnitIDs is not nil, the decision is a match only
-// if the answer shows one of the notes or turns in expectedUnitIDs. The prompt is counted in both fields, even if there
-// is no match.
+// addDecision adds the decision d of a rule about a prompt to the counts of the prompt group. The prompt is a match in
+// r.QuotedTextMatchCounts if the rule quotes sentences, and in r.NameOnlyMatchCounts if the rule shows only entry
+// names. If expectedUnitIDs is not nil, it is a match only if one of these notes or turns is shown. The prompt is
+// counted in both fields, even without a match.
 func (r *RuleResult) addDecision(group PromptGroup, d Decision, expectedUnitIDs map[string]bool) {
 	r.QuotedTextMatchCounts[group].addPrompt(
 		d.AnswerKind == gate.AnswerQuotedSentences && (expectedUnitIDs == nil || d.showsExpectedUnit(expectedUnitIDs)),
@@ -122,10 +121,9 @@ func (s *TestMemory) withMemory(
 	return fn(&memoryMeasurement{m, rules, ruleResults})
 }
 
-// askAllRules passes a prompt to each rule, each time in a new session. For each rule, it adds the rule's decision to
-// the rule's results. The results are counted for the group of prompts in the parameter group. If expectedUnitIDs is
-// not nil, the prompt counts as matched only if the rule shows one of the notes or turns in expectedUnitIDs. If
-// expectedUnitIDs is nil, the prompt counts as matched if the rule shows anything.
+// askAllRules passes a prompt to each rule, each time in a new session, and adds the rule's decision to the results for
+// the prompt group. If expectedUnitIDs is not nil, the prompt is a match only if the rule shows one of these notes or
+// turns. Otherwise it is a match if the rule shows anything.
 func (b *memoryMeasurement) askAllRules(
 	ctx context.Context,
 	group PromptGroup,

@@ -25,10 +25,8 @@ type WorkingDayCost struct {
 	TimeP99            time.Duration `json:"ns_p99"`
 }
 
-// summarizeWorkingDay computes statistics about the Decisions of a rule, which chooses for each prompt the texts that a
-// model is shown. The prompts come from ordinary working days. The result says how many prompts there are, and how many
-// got quotes or only names. It also contains the tokens' mean, median and 99th percentile, and the median and 99th
-// percentile of the decision time. Without decisions, all values are 0.
+// summarizeWorkingDay computes statistics about a rule's decisions for the prompts of ordinary working days. A rule
+// chooses for each prompt the texts that a model is shown. Without decisions, all values are 0.
 func summarizeWorkingDay(decisions []Decision) (d WorkingDayCost) {
 	var tokens []int
 	var took []time.Duration

@@ -26,7 +26,8 @@ func workOrderPrompts() []string {
 	return all
 }
 
-// samplePastedTexts returns texts that people paste into a prompt.
+// samplePastedTexts returns sample texts of the kind that people paste into a prompt, such as the output of a failed
+// build.
 func samplePastedTexts() []string {
 	// skip the first line of pastedText, which is a description and not a text that people paste
 	_, text, _ := strings.Cut(pastedText, "\n")

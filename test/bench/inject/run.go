@@ -116,9 +116,8 @@ func gatherQuestions(stores iter.Seq2[*TestMemory, error]) (p questionPool, err 
 }
 
 // selectOtherMemoryQuestions returns at most maxQuestions questions that the memory s cannot answer, because their
-// sources are in other memories. If there are more such questions, the chosen questions are spread evenly over all such
-// questions. storeNumber is the number of the memory s. It determines the first chosen question, so that each memory
-// gets different questions.
+// sources are in other memories. They are spread evenly over all such questions. storeNumber, the number of the memory
+// s, determines the first question, so that each memory gets different questions.
 func (p *questionPool) selectOtherMemoryQuestions(s *TestMemory, storeNumber, maxQuestions int) []string {
 	var texts []string
 	for _, a := range p.questions {

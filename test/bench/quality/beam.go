@@ -130,13 +130,11 @@ func (p *publishedChat) toChat() (*Chat, error) {
 	return c, nil
 }
 
-// makeTestCases makes two test cases from a chat. The first test case has an entry for each exchange, and the second
-// test case has an entry for each message. An exchange is a message of the person with all following messages up to the
-// person's next message.
+// makeTestCases makes two test cases from a chat. In the first, each entry is an exchange: a message of the person with
+// all following messages up to the person's next message. In the second, each entry is a message.
 //
-// Each question of the chat lists the IDs of the messages that answer the question. The result missingIDCount is the
-// number of listed IDs that no message of the chat has. If several questions list the same missing ID, the ID is
-// counted once for each question.
+// Each question lists the IDs of the messages that answer it. missingIDCount is the number of listed IDs that no
+// message has. An ID that several questions list is counted several times.
 func (c *Chat) makeTestCases() (cs []TestCase, missingIDCount int) {
 	turns, pairs := TestCase{EntryKind: "turns"}, TestCase{EntryKind: "exchanges"}
 	known := map[int]string{} // for each message ID: ID of the exchange that contains the message
@@ -215,9 +213,9 @@ func (s *DataSetSource) Chats() iter.Seq2[*Chat, error] {
 	}
 }
 
-// readBEAMCases yields up to two test cases for each chat: one with an entry for each message, and one with an entry
-// for each exchange. It skips a case without questions. The answers name source messages. It also counts the sources
-// that are not in the chat.
+// readBEAMCases yields up to two test cases for each chat: one with an entry for each exchange, and one with an entry
+// for each message. A case without questions is skipped. The IDs of answers that are missing in the chat are counted as
+// anomalies of the data.
 func readBEAMCases(s *DataSetSource) iter.Seq2[TestCase, error] {
 	return func(yield func(TestCase, error) bool) {
 		for chat, err := range s.Chats() {

@@ -10,9 +10,9 @@ import (
 // fusedEntriesPerRanking is how many entries of each ranking are fused.
 const fusedEntriesPerRanking = 100
 
-// nearestEntries returns the IDs of at most limit entries with the highest cosine similarity to the vector v, highest
-// first. If two entries have the same similarity, the entry with the later date comes first. The element i of vectors
-// belongs to the element i of es. The Euclidean length of each vector must be 1 or 0.
+// nearestEntries returns the IDs of at most limit entries whose vectors are most similar to v, the most similar first.
+// The similarity is the cosine. Among equally similar entries, the entry with the later date comes first. vectors[i] is
+// the vector of es[i]. Each vector must have the Euclidean length 1 or 0.
 func nearestEntries(es []MemoryEntry, vectors [][]float32, v []float32, limit int) []string {
 	type near struct {
 		i      int

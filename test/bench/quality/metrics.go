@@ -5,8 +5,8 @@ package quality
 
 import "math"
 
-// recallAny returns 1 if any of the first k entries is right, otherwise 0 (hit rate or
-// success at k).
+// recallAny returns 1 if one of the first k entries in ranking is relevant, and otherwise 0. This measure is called hit
+// rate or success at k.
 func recallAny(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	if countFound(ranking, relevantIDs, k) > 0 {
 		return 1
@@ -14,8 +14,8 @@ func recallAny(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	return 0
 }
 
-// recallAll returns 1 if the first k entries include all right entries, otherwise 0. It
-// returns 0 if there are more than k right entries, or none.
+// recallAll returns 1 if the first k entries in ranking include all relevant entries, and otherwise 0. It also returns
+// 0 if there are no relevant entries.
 func recallAll(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	if len(relevantIDs) > 0 && countFound(ranking, relevantIDs, k) == len(relevantIDs) {
 		return 1
@@ -23,8 +23,8 @@ func recallAll(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	return 0
 }
 
-// recallShare returns the share of the right entries that are among the first k (recall at
-// k). It returns 0 if there are no right entries.
+// recallShare returns the share of the relevant entries that are among the first k entries in ranking. This measure is
+// called recall at k. It returns 0 if there are no relevant entries.
 func recallShare(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	if len(relevantIDs) == 0 {
 		return 0
@@ -42,9 +42,9 @@ func countFound(ranking []string, relevantIDs map[string]bool, k int) int {
 	return n
 }
 
-// dcg returns the discounted cumulative gain of the first k entries with gains 1 and 0: the
-// sum of 1/log2(rank+1) over the right entries (Järvelin and Kekäläinen, "Cumulated
-// gain-based evaluation of IR techniques", 2002, in the form of trec_eval's ndcg_cut).
+// dcg returns the discounted cumulative gain of the first k entries in ranking. This is the sum of 1/log2(rank+1) over
+// the relevant entries, where the first rank is 1 (Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR
+// techniques", 2002, in the form of trec_eval's ndcg_cut).
 func dcg(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	sum := 0.0
 	for i, id := range ranking[:min(k, len(ranking))] {
@@ -55,8 +55,8 @@ func dcg(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	return sum
 }
 
-// idealDCG returns the highest possible dcg of the first k entries if there are relevantCount right entries. In this
-// case, all right entries come first.
+// idealDCG returns the highest possible dcg of the first k entries if there are relevantCount relevant entries. It is
+// reached if all relevant entries come first.
 func idealDCG(relevantCount, k int) float64 {
 	sum := 0.0
 	for i := range min(relevantCount, k) {
@@ -65,8 +65,8 @@ func idealDCG(relevantCount, k int) float64 {
 	return sum
 }
 
-// ndcg returns the dcg of the first k entries divided by the maximum for any ranking, like
-// trec_eval. It returns 0 if there are no right entries.
+// ndcg returns the dcg of the first k entries, divided by the highest dcg that any ranking can have. trec_eval computes
+// the same measure. It returns 0 if there are no relevant entries.
 func ndcg(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	if len(relevantIDs) == 0 {
 		return 0
@@ -74,9 +74,9 @@ func ndcg(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	return dcg(ranking, relevantIDs, k) / idealDCG(len(relevantIDs), k)
 }
 
-// ndcgRetrieved returns the dcg of the first k entries in ranking, divided by the highest dcg that these entries can
-// have in any order. Entries that answer the question and are missing in ranking therefore do not matter. The result
-// is at least as high as ndcg. It is 0 if none of the first k entries answers the question.
+// ndcgRetrieved returns the dcg of the first k entries, divided by the highest dcg that these entries can have in any
+// order. Relevant entries that are missing in ranking therefore do not matter, so the result is at least as high as
+// ndcg. It is 0 if none of the first k entries is relevant.
 func ndcgRetrieved(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	n := countFound(ranking, relevantIDs, k)
 	if n == 0 {
@@ -104,8 +104,8 @@ func ndcgLongMemEval(ranking []string, relevantIDs map[string]bool, k int) float
 	return sum / most
 }
 
-// reciprocalRank returns 1 divided by the rank of the first right entry, or 0 without a right entry. The mean over all
-// queries is the MRR.
+// reciprocalRank returns 1 divided by the rank of the first relevant entry, or 0 without a relevant entry. The first
+// rank is 1. The mean over all queries is the measure MRR.
 func reciprocalRank(ranking []string, relevantIDs map[string]bool) float64 {
 	for i, id := range ranking {
 		if relevantIDs[id] {

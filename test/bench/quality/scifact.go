@@ -191,8 +191,9 @@ func readTabSeparatedQueries(fsys fs.FS, name string) (topics [][2]string, err e
 	return topics, nil
 }
 
-// readRelevantDocuments reads the right documents of each query. Each line has the form "query 0 document
-// relevance", or the same without the 0 if the first line contains the names of the columns.
+// readRelevantDocuments reads the relevant documents of each query. The result maps the ID of a query to a set of
+// document IDs. Each line has the form "query 0 document relevance". If the first line contains the names of the
+// columns, the 0 is missing. Documents with a relevance of 0 or less are left out.
 func readRelevantDocuments(fsys fs.FS, name string) (map[string]map[string]bool, error) {
 	right := map[string]map[string]bool{}
 	for l, err := range readLines(fsys, name) {

@@ -145,10 +145,9 @@ func findSingleFileSources(fsys fs.FS, dir string, names ...string) [][]string {
 	return found
 }
 
-// pathHasWord reports whether the joined path of root and dir contains the word. The directory dir is given relative to
-// root, and the word may also occur in root. The argument word must be in lower case, and the letter case of the path
-// is ignored. The callers pass the name of a data set as the word, because files with the same name occur in several
-// data sets.
+// pathHasWord reports whether the path of a directory contains a word, which must be in lower case. The path consists
+// of root and of dir, which is relative to root. Letter case is ignored. Callers pass the name of a data set, because
+// several data sets have files with the same name.
 func pathHasWord(root, dir, word string) bool {
 	return strings.Contains(strings.ToLower(path.Join(root, dir)), word)
 }
@@ -172,8 +171,8 @@ type DataSetSource struct {
 	anomalyCounts map[string]int
 }
 
-// countDataAnomaly adds n to the count of an anomaly in the data. The format is the text of the anomaly, with %d for
-// the count.
+// countDataAnomaly adds n to the count of an anomaly in the data. format is the text that describes the anomaly, with
+// %d in place of the count.
 func (s *DataSetSource) countDataAnomaly(format string, n int) {
 	if n > 0 {
 		if s.anomalyCounts == nil {
@@ -218,8 +217,8 @@ func FindSource(fsys fs.FS, root, name string) (*DataSetSource, error) {
 	return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(QuestionSetNames(), ", "))
 }
 
-// Cases yields the memories to create, each with its questions, that were read from the data set's files. It can be
-// called once. It yields at most one error, last.
+// Cases yields the memories to create, each with its questions. It reads them from the files of the data set. It may be
+// called only once. If there is an error, the error is the last element.
 func (s *DataSetSource) Cases() iter.Seq2[TestCase, error] {
 	return func(yield func(TestCase, error) bool) {
 		for c, err := range s.Set.readTestCases(s) {

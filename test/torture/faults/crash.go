@@ -169,10 +169,10 @@ func (r *crashRun) examineStopPoint(w *workload.World, states []*workload.StoreS
 	return bad
 }
 
-// examineNewImage tests the recovery from the disk content im, which a crash may leave on the disk. The caller has
-// already examined im, and calls examineNewImage only the first time that a crash leaves this content. If
-// r.mustCrashAgain selects im, examineNewImage also crashes the disk a second time, during the recovery. If the disk
-// has a snapshot file, examineNewImage also tests some contents with other snapshots in place of this file.
+// examineNewImage tests the recovery from im, a disk content after a crash that was not found before. The caller has
+// already examined the store in im. examineNewImage makes two further tests:
+//   - If r.mustCrashAgain selects im, the disk crashes a second time, during the recovery.
+//   - If im has a snapshot file, some contents with other snapshots in place of this file are tested.
 func (r *crashRun) examineNewImage(w *workload.World, im *crashfs.CrashContent, allowed []*workload.StoreState) error {
 	if r.mustCrashAgain(im) {
 		if err := r.crashDuringRecovery(im.BuildFileSystem(), allowed, r.stepAfterCrash(w.CompletedEvents, im.HashFiles(workload.IsLockFile))); err != nil {
@@ -205,9 +205,8 @@ func (r *crashRun) runWithKillAt(dryWorld *workload.World, opNumber int) error {
 }
 
 // killInWorld runs the script on the new simulated disk of w, and kills the process that performs the disk operation
-// with the number opNumber. The second process continues to work. dryWorld contains the results of an earlier run of
-// the script in which no process was killed. After the kill, the memory must be in the state that this earlier run had
-// after the completed steps of the script, or after the step in progress.
+// opNumber. The second process continues. dryWorld contains the results of a run without a kill. After the kill, the
+// store must be in the state that it had in that run after the completed steps, or after the step in progress.
 func (r *crashRun) killInWorld(w, dryWorld *workload.World, opNumber int) error {
 	// The simulated disk numbers its processes from 1, but the script numbers them from 0.
 	killed := dryWorld.Disk.Log()[opNumber-1].ProcessNumber - 1

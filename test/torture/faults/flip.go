@@ -113,7 +113,8 @@ func (s *damagedStore) tryFilesWithFlippedBit(try examineDamagedFileFunc) bool {
 	return true
 }
 
-// truncateFile tries the store's file after it was cut to each shorter length. It skips some lengths of large files.
+// truncateFile calls examine with the store's file cut to each shorter length. Some lengths of large files, and of the
+// unused space at the end, are skipped. If examine returns false, truncateFile stops and returns false.
 func (s *damagedStore) truncateFile(examine examineDamagedFileFunc) bool {
 	for n := range s.file {
 		isSkippedAtEnd := n > s.usedSize+80 && n%61 != 0
@@ -128,10 +129,9 @@ func (s *damagedStore) truncateFile(examine examineDamagedFileFunc) bool {
 	return true
 }
 
-// damageSectors calls the function examine with copies of the store's file in which sectors are damaged. A sector has
-// the argument size in bytes. The damages are zeroed sectors, sectors that replace others, exchanged sectors, and
-// sectors with an earlier content. If examine returns false, damageSectors stops and returns false. Otherwise it
-// returns true.
+// damageSectors calls examine with copies of the store's file in which sectors of size bytes are damaged. These are the
+// kinds of damage: a sector is zeroed, replaced by another sector, exchanged with another sector, or has an earlier
+// content. If examine returns false, damageSectors stops and returns false.
 func (s *damagedStore) damageSectors(size int, examine examineDamagedFileFunc) bool {
 	n := (len(s.file) + size - 1) / size
 	at := func(b []byte, i int) []byte { return b[min(i*size, len(b)):min((i+1)*size, len(b))] }
@@ -169,7 +169,8 @@ func (s *damagedStore) damageSectors(size int, examine examineDamagedFileFunc) b
 	return true
 }
 
-// classifyDamagedFile opens a damaged file and counts the result.
+// classifyDamagedFile opens a store with the damaged file content b, and counts in t what happened. It returns an error
+// if the store breaks a guarantee, for example if it shows wrong entries or hides that durable changes are lost.
 func (s *damagedStore) classifyDamagedFile(b []byte, t *DamageTally) error {
 	mem := vfs.NewMem()
 	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, storeStartTime); err != nil {
@@ -306,10 +307,9 @@ func (s *damagedStore) countUndamagedRecords(b []byte) (recordCount, changeCount
 	return recordCount, changeCount
 }
 
-// lastDurableChange returns the number of the last change that was certainly durable. The parameter b is the content of
-// the damaged store file. Each record contains the number of the last change that was durable when the record was
-// written. lastDurableChange returns the highest of these numbers in the records that are undamaged in b, or 0 if no
-// record is undamaged.
+// lastDurableChange returns the number of the last change that was certainly durable, according to b, the content of
+// the damaged file. Each record contains the number of the last change that was durable when the record was written.
+// The result is the highest of these numbers in the undamaged records, or 0 if no record is undamaged.
 func (s *damagedStore) lastDurableChange(b []byte) uint64 {
 	var v uint64
 	for _, r := range s.records {

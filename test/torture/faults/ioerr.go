@@ -95,7 +95,8 @@ func FindErrors(seed uint64, o DiskErrorOptions) (DiskErrorTally, *Violation) {
 	return tally(), nil
 }
 
-// possibleFaults returns the ways in which an operation can fail.
+// possibleFaults returns the ways in which the operation op can fail: with each error, once or permanently. A write can
+// also fail after half of its bytes.
 func possibleFaults(op crashfs.Op) []crashfs.OpFault {
 	var fs []crashfs.OpFault
 	for _, err := range []error{syscall.EIO, syscall.ENOSPC} {
@@ -139,7 +140,8 @@ type diskErrorRun struct {
 	judge  *workload.CrashJudge
 }
 
-// runWithFault runs the script with a fault, and continues after the fault is removed.
+// runWithFault runs the script with the fault f of the disk. Then it removes the fault, and checks that the store can
+// still be used.
 func (c *diskErrorRun) runWithFault(f crashfs.OpFault) error {
 	w := workload.NewWorld(c.script, c.setup)
 	w.Disk.Inject(f)

@@ -132,8 +132,8 @@ func (l *logTestRun) appendRecords(log *wal.Log, bodies []string) error {
 	return err
 }
 
-// readLog returns the bodies of the changes that were added to the log since the last call. It omits records that are
-// not changes. Such records have the type MinTypeOutsideHashChain or a higher type.
+// readLog returns the bodies of the changes that the log has got since the last call. Records of other types are
+// omitted. Their types are MinTypeOutsideHashChain or higher.
 func readLog(log *wal.Log) ([]string, error) {
 	news, err := log.PollChanges()
 	if err != nil {
@@ -210,9 +210,8 @@ func testLogCrashes(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	return tally, nil
 }
 
-// checkRecords checks the records that the log contains after a crash during the current operation. The argument got
-// contains the bodies of these records. checkRecords returns an error if a crash during this operation cannot have left
-// exactly these records.
+// checkRecords returns an error if a crash during the current operation cannot have left exactly the records got in the
+// log. got contains the bodies of these records.
 func (l *logTestRun) checkRecords(got []string) error {
 	// The log must contain all acknowledged records. Only the first records of the append in progress may follow.
 	all := slices.Concat(l.acknowledgedBodies, l.bodiesBeingAppended)

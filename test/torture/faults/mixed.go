@@ -63,10 +63,9 @@ func (r *crashRun) examineMixedSnapshots(
 	return nil
 }
 
-// olderOrMixedSnapshot returns a wrong snapshot file for a test. The argument currentSnapshot is the present snapshot
-// file. If i is 0, the result is an older snapshot file. Otherwise, the result is a copy of currentSnapshot in which
-// some pages are replaced, completely or by half, by pages from an older file, and some pages are zero. If there is no
-// older file, the result is nil.
+// olderOrMixedSnapshot returns a wrong snapshot file for a test. If i is 0, this is an older snapshot file. Otherwise
+// it is a copy of currentSnapshot with some damaged pages: a page is zero, or a page or the half of a page comes from
+// an older file. Without an older file, the result is nil.
 func (r *crashRun) olderOrMixedSnapshot(currentSnapshot []byte, i int, rnd *rand.Rand) []byte {
 	if len(r.snapshots) == 0 {
 		return nil

@@ -15,10 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// stepAfterCrash returns the step that a caller makes after a crash. Usually the step repeats the interrupted step with
-// another text of the same length. The crash may have left an incomplete record in the file, and the new record has the
-// same length. If the store did not remove the incomplete record, the end of this record could become valid again
-// behind the new record.
+// stepAfterCrash returns the step that a caller makes after a crash. Usually it repeats the interrupted step with
+// another text of the same length. The reason is that the crash may have left an incomplete record in the file. If the
+// store did not remove this record, its end could become valid again behind a new record of the same length. For one in
+// eight contents of the disk, the step is a compaction.
 func (r *crashRun) stepAfterCrash(acknowledgedCount int, imageHash uint64) workload.Step {
 	var steps []workload.Step
 	for _, st := range r.script.Steps {
@@ -56,8 +56,8 @@ func (r *crashRun) stepAfterCrash(acknowledgedCount int, imageHash uint64) workl
 	return st
 }
 
-// differentTextOfSameLength replaces each of the letters a to z in a text by the next letter, and z by a. Therefore the
-// result has the same length and differs from s if s contains such a letter.
+// differentTextOfSameLength returns s with each letter a to z replaced by the next letter, and z by a. The result has
+// the same length as s. It differs from s if s contains such a letter.
 func differentTextOfSameLength(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -87,10 +87,10 @@ func (r *crashRun) mustCrashAgain(im *crashfs.CrashContent) bool {
 	return strings.Contains(label, "all but the first ") && !strings.Contains(label, ".lock")
 }
 
-// crashDuringRecovery tests a second crash. The image img is a possible disk content after a first crash.
-// crashDuringRecovery opens the store in img, so that the store recovers, and then runs the step st. It crashes the
-// disk at each operation of the recovery and the step, and checks all possible disk contents after this second crash.
-// The list allowedStates contains the states that the store may have after the first recovery.
+// crashDuringRecovery tests a second crash, while a store recovers from a first crash. img is a possible disk content
+// after the first crash, and allowedStates are the states that the store may have after the recovery.
+// crashDuringRecovery opens the store and then runs the step st. It crashes the disk at each operation of the two, and
+// checks all possible disk contents after this second crash.
 func (r *crashRun) crashDuringRecovery(img *vfs.Mem, allowedStates []*workload.StoreState, st workload.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
@@ -157,8 +157,8 @@ func readTornTail(img *vfs.Mem, setup workload.StoreSetup) ([]byte, int64, error
 	return bytes.TrimRight(b[stats.Used:], "\x00"), stats.Used, nil
 }
 
-// checkTornTail returns an error if the bytes that an interrupted write has left are missing both from their original
-// place and from all other files.
+// checkTornTail returns an error if the store has lost the bytes tail, which an interrupted write had left at
+// tailOffset. After the recovery, these bytes must be at their original place, or in a file of their own.
 func checkTornTail(crashContent *crashfs.CrashContent, tail []byte, tailOffset int64) error {
 	if len(tail) == 0 {
 		return nil

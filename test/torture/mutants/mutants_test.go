@@ -34,7 +34,8 @@ func TestMutantsApply(t *testing.T) {
 	}
 }
 
-// Without this test, a mutant that no longer compiles is only found when the torture tests build it.
+// TestMutantsCompile tests that the code of each mutant compiles. Without this test, a mutant that no longer compiles
+// would only be found when the torture tests build it.
 func TestMutantsCompile(t *testing.T) {
 	root, err := LibraryDir()
 	if err != nil {

@@ -80,8 +80,9 @@ func (a *logAuditor) readNewChanges(ctx context.Context) error {
 	return a.checkAnsweredChanges(open)
 }
 
-// checkAnsweredChanges checks all changes that had got an answer before the log was read. An acknowledged change must
-// be in the log, and a refused change must not be.
+// checkAnsweredChanges checks the changes in notFoundChanges, which were not found in the log before its last part was
+// read. A change that was acknowledged must be in the log now, with the acknowledged number. A change that was refused
+// must not be there. Changes that were not answered are not checked.
 func (a *logAuditor) checkAnsweredChanges(notFoundChanges map[string]requestedChange) error {
 	now := a.campaignRun.ledger.changesNotInLog()
 	var tags []string

@@ -116,8 +116,8 @@ func (l *changeLedger) knownEntryState(name string) knownEntryState {
 	return l.knownEntryStateLocked(name)
 }
 
-// recentName returns a name whose entry was recently changed, and the known facts about the entry. The random number
-// randomNumber selects the name. The result is false if no change was acknowledged yet.
+// recentName returns the name of an entry that was changed recently, and what is known about the entry. randomNumber
+// selects the name. The last result is false if no change was acknowledged yet.
 func (l *changeLedger) recentName(randomNumber int) (string, knownEntryState, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -68,9 +68,9 @@ func (b tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (d *mcpConnection) closeInput() { d.closeStdin() }
 
-// call implements the interface connection for an MCP server. If the call of the tool fails with a protocol error, the
-// error matches errProcessGone, although the process may still run. The caller must check whether the process has died.
-// An error that the tool itself reports is returned as an ordinary answer with a Refusal.
+// call implements [processConnection] for an MCP server. If the call fails with a protocol error, the error matches
+// errProcessGone, although the process may still run. The caller must check whether the process has ended. An error
+// that the tool itself reports is returned as an answer with a Refusal.
 func (d *mcpConnection) call(ctx context.Context, c callRequest) (callAnswer, error) {
 	args := map[string]any{}
 	set := func(key, value string) {

@@ -109,7 +109,7 @@ func (p *processRole) start(ctx context.Context) error {
 
 var servingPattern = regexp.MustCompile(`serving (http://\S+)`)
 
-// connect waits until the server prints its address, and connects to this address.
+// connect waits until the server prints its address as the first line of its output, and connects to this address.
 func (p *processRole) connect(ctx context.Context, firstLine <-chan string) (processConnection, error) {
 	select {
 	case line := <-firstLine:

@@ -169,8 +169,8 @@ func (r *processCampaign) reportViolation(format string, args ...any) {
 	r.stopRequestingChanges()
 }
 
-// reportErrors reports each of the errors joined in err as a violated guarantee of the store. It ignores errors that
-// follow from the cancellation of the test.
+// reportErrors reports each of the errors that are joined in err as a violation. If ctx is done, it reports nothing,
+// because the errors may follow from the end of the test.
 func (r *processCampaign) reportErrors(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return

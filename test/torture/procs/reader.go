@@ -78,10 +78,9 @@ func (r *readingGoroutine) readEntry(ctx context.Context) bool {
 	return true
 }
 
-// searchEntry chooses a recently written entry and recalls it with the given verb. The query is the entry's name, which
-// occurs in no other entry. searchEntry checks that the answer contains the entry in a state that it had during the
-// call. Otherwise it reports a violation. It returns false if there is no entry, or if the call was unanswered or
-// refused.
+// searchEntry recalls a recently written entry with the given verb. The query is the entry's name, which occurs in no
+// other entry. If the answer does not contain the entry in a state that it had during the call, searchEntry reports a
+// violation. It returns false if there is no entry, or if the call was unanswered or refused.
 func (r *readingGoroutine) searchEntry(ctx context.Context, verb string) bool {
 	name, before, ok := r.run.ledger.recentName(r.rand.Int())
 	if !ok {

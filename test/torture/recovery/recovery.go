@@ -237,7 +237,7 @@ func (x *damageTrial) writeDamagedFiles() error {
 	return nil
 }
 
-// callCheck calls the verb check on the damaged file.
+// callCheck calls the verb check on the damaged file, and returns its answer.
 func (x *damageTrial) callCheck() (out maintenance.CheckDataOut, err error) {
 	err = x.useWorkspace(func(w *verb.Workspace) error {
 		out, err = maintenance.CheckData(x.ctx, w, maintenance.CheckDataIn{})
@@ -276,8 +276,8 @@ func answerContent(answer verb.GetOut) string {
 	return *answer.Content
 }
 
-// callReadVerbs calls the verbs that do not change the file: check, doctor --full, list and get. Their answers must
-// agree with each other.
+// callReadVerbs writes the damaged files and calls the verbs that do not change them: check, doctor --full, list and
+// get. It returns an error if their answers contradict each other. It stores the results of check and list in x.
 func (x *damageTrial) callReadVerbs() error {
 	if err := x.writeDamagedFiles(); err != nil {
 		return err
@@ -531,8 +531,8 @@ func (x *damageTrial) followAdviceUntil(want contentByEntryName) error {
 	return x.compareEntries(have, want)
 }
 
-// runRemedy carries out the advice that oxbow printed about a damage. It returns how many commands a person needs for
-// that.
+// runRemedy carries out a remedy, which is the advice that oxbow printed about a damage. It returns how many commands a
+// person needs for the remedy.
 func (x *damageTrial) runRemedy(remedy string) (commandCount int, err error) {
 	_, file, remove := strings.Cut(remedy, "rm ")
 	switch {

@@ -234,7 +234,7 @@ func (s *Store) readRecords() error {
 	return nil
 }
 
-// undamagedEntries returns the entries that the undamaged records of a damaged file add up to.
+// undamagedEntries returns the entries that result if only the undamaged records of the damaged file are applied.
 func (s *Store) undamagedEntries(damagedFile []byte) contentByEntryName {
 	all := lastOpByEntryID{}
 	for _, r := range s.fileRecords {
@@ -266,7 +266,7 @@ func (p lastOpByEntryID) entryContents() contentByEntryName {
 	return es
 }
 
-// useWorkspace opens the damaged store as a command of oxbow would, and calls fn.
+// useWorkspace opens the damaged store as a command of oxbow would, and calls fn with the workspace.
 func (x *damageTrial) useWorkspace(fn func(w *verb.Workspace) error) error {
 	return x.useWorkspaceOfFile(storeFile, fn)
 }

@@ -17,11 +17,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// checkStoreAfterFault opens and checks the store in the directory home after a child process has executed the steps of
-// the test session. p describes the fault: a system call failed, or, if p.Errno is "", the process was killed. The
-// argument childOutput is the output of the child process, with one line for the outcome of each step.
-// checkStoreAfterFault counts refused steps and steps with an unknown outcome in rep. It returns an error if the
-// outcomes or the stored entries do not fit the fault.
+// checkStoreAfterFault opens and checks the store in the directory home after a child process has run the test session.
+// p is the fault that occurred meanwhile: a system call failed, or, if p.Errno is "", the process was killed.
+// childOutput is the output of the child process, with one line for the outcome of each step.
+//
+// checkStoreAfterFault adds the numbers of refused steps and of steps with an unknown outcome to rep. It returns an
+// error if the outcomes or the stored entries do not fit the fault.
 func checkStoreAfterFault(ctx context.Context, home, childOutput string, p FailurePoint, rep *Report) error {
 	var done []bool
 	var open []int // indexes of the steps that may or may not have been executed

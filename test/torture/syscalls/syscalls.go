@@ -199,14 +199,13 @@ func sumCallCounts(counts map[string]int) int {
 	return n
 }
 
-// runStrace runs the test session in a child process under the program strace. strace records the system calls whose
-// names are in calls. If the argument inject is not "", inject is an expression for the strace option "-e inject",
-// which makes a system call fail or kills the child process at the call. runStrace returns the output of the child
-// process and the trace that strace wrote.
+// runStrace runs the test session in a child process under the program strace, which records the system calls with the
+// names in calls. If inject is not "", it is an expression for strace's option "-e inject": it makes a system call
+// fail, or kills the child process at the call. runStrace returns the output of the child process and the recorded
+// trace.
 //
-// runStrace returns an error if strace could not run or the trace cannot be read. If inject is "", it also returns an
-// error if the child process failed. If inject is not "", a failed child process is not an error, because the injected
-// failure may have ended the process.
+// An error means that strace could not run or that the trace cannot be read. If inject is "", a failed child process is
+// an error too. Otherwise it is not an error, because the injected failure may have ended the process.
 func (o Options) runStrace(
 	ctx context.Context,
 	home string,
@@ -239,9 +238,9 @@ func (o Options) runStrace(
 	return string(out), string(b), nil
 }
 
-// tryFailurePoint runs the session in a new home. When the session reaches the system call of the point, strace kills
-// the process or makes the call fail. Afterwards, tryFailurePoint checks the store, and counts in the argument report
-// what happened. If the store is damaged, tryFailurePoint adds a violation to report and does not return an error.
+// tryFailurePoint runs the session in a new home. At the system call of the point p, strace kills the process or makes
+// the call fail. Afterwards tryFailurePoint checks the store, and counts in report what happened. A damaged store is a
+// violation in report, and not an error.
 func (o Options) tryFailurePoint(ctx context.Context, p FailurePoint, report *Report) error {
 	home, err := os.MkdirTemp(o.Dir, "try")
 	if err != nil {

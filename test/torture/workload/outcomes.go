@@ -39,12 +39,12 @@ func (o *PossibleOutcomes) LastUndoableSeq() uint64 {
 	return undo
 }
 
-// ApplyStep computes the possible results of the step st. The list o.PossibleStores contains a model for each content
-// that the store may have before the step. If the step succeeds in a model, the list next contains the model after the
-// step. If the step fails in a model, the list expectedErrors contains the error.
+// ApplyStep computes the possible results of the step st. For each model in o.PossibleStores in which the step
+// succeeds, next contains the model after the step. For each model in which the step fails, expectedErrors contains the
+// error.
 //
-// The parameter undoneSeq is the number of the change that a revert step undoes. The parameter seq is the number of the
-// change that a compaction has made. A compaction with seq 0 has changed nothing.
+// undoneSeq is the number of the change that a revert step undoes. seq is the number of the change that a compaction
+// has made, or 0 if the compaction has changed nothing.
 func (o *PossibleOutcomes) ApplyStep(
 	w *World,
 	st Step,

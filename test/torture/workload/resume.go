@@ -12,16 +12,15 @@ import (
 	"github.com/oxbow-memory/oxbow/test/crashfs"
 )
 
-// KillProcessAt lets a process be killed at an operation of the disk.
+// KillProcessAt arranges that the process is killed when it performs the disk operation with the number operation.
 func (w *World) KillProcessAt(process, operation int) {
 	w.killOpNumber = operation
 	w.Disk.KillAt(w.processes[process].fs.FS.(*crashfs.Process), operation)
 }
 
-// ContinueAfterKill tests the process with the index survivorIndex after another process was killed. The surviving
-// process must read a store that is in one of the states in the list allowed, and must then be able to read and change
-// the store. ContinueAfterKill also compacts the store in a third process and opens the store in a new process. The
-// third and the new process must read the same entries as the surviving process.
+// ContinueAfterKill tests that the process survivorIndex can continue after another process was killed. The survivor
+// must read one of the allowed states, and must be able to change the store. Then a third process compacts the store,
+// and a new process opens it. Both must read the same entries as the survivor.
 func (w *World) ContinueAfterKill(survivorIndex int, allowed []*StoreState) error {
 	m, err := w.OpenedMemory(survivorIndex)
 	if err != nil {

@@ -188,7 +188,8 @@ func isDeadProcessError(err error) bool {
 	return errors.Is(err, crashfs.ErrCrashed) || errors.Is(err, crashfs.ErrKilled)
 }
 
-// ignoreCrash returns err, or nil if err was caused by a crash.
+// ignoreCrash returns nil if err says that the process was killed or that the machine crashed. Otherwise it returns
+// err.
 func (w *World) ignoreCrash(err error) error {
 	if isDeadProcessError(err) {
 		return nil
@@ -240,9 +241,9 @@ func (w *World) RunStep(st Step) error {
 	return nil
 }
 
-// resolveRetryStep returns the step st, completed if it is a RetryStep, which repeats the last batch. The result has
-// the ops and the op ID of the last batch. If the step already has an op ID, it is returned unchanged. So a RetryStep
-// stays the same, even if another process executes a batch in the middle of it.
+// resolveRetryStep returns the step that is really executed for st. A RetryStep without an op ID gets the ops and the
+// op ID of the last batch. All other steps are returned unchanged. This includes a RetryStep that already has an op ID,
+// so that it stays the same even if another process executes a batch in the middle of it.
 func (w *World) resolveRetryStep(st Step) Step {
 	isOpen := st.Kind == RetryStep && st.OpID == ""
 	if isOpen && w.lastBatchStep != nil {
@@ -252,8 +253,8 @@ func (w *World) resolveRetryStep(st Step) Step {
 }
 
 // checkReadDuringStep reads all entries in the middle of the step st, through the process st.NestedStep.Process, which
-// does not run st. If RecordsStates is set, checkReadDuringStep returns an error unless the entries are those before
-// the step or those after the step.
+// does not run st. If RecordsStates is set, the entries must be those before the step or those after it. Otherwise
+// checkReadDuringStep returns an error.
 func (w *World) checkReadDuringStep(st Step) error {
 	if !w.RecordsStates {
 		// Read in every run, because a read may change the data that the reading process has in memory.
@@ -410,10 +411,9 @@ func (w *World) applyAcknowledgedStep(st Step, seq uint64) {
 }
 
 // readByAllProcesses lets processes read the store after the step st, and calls fn with the entries that each process
-// reads. After about half of the steps, only the process that executed the step reads. All other processes then have
-// several changes to read at once when they read the next time, which is also tested. The choice depends only on the
-// step's number and the script's seed. A read changes a process's memory, so all runs of a script must read at the same
-// steps.
+// reads. After about half of the steps, only the process that executed the step reads. The others then have several
+// changes to read at once later, which is also tested. The step's number and the script's seed decide this, because all
+// runs of a script must read at the same steps: a read changes the memory of a process.
 func (w *World) readByAllProcesses(st Step, isNested bool, fn func(i int, es []oxbow.Entry, err error) error) error {
 	all := (uint64(w.CompletedEvents)+w.Script.Seed)%2 == 0
 	for i, p := range w.processes {

@@ -245,7 +245,8 @@ func firstDifference(got, want []oxbow.Entry) string {
 	return ""
 }
 
-// makeThreeChanges makes three changes, and returns the entries after them.
+// makeThreeChanges makes three changes in a store that is in the state st, and returns the entries after them. It
+// returns an error if a change fails, or if a new entry does not get the next ID and version.
 func makeThreeChanges(m *oxbow.Memory, st *StoreState, entriesBefore []oxbow.Entry) ([]oxbow.Entry, error) {
 	ctx := context.Background()
 	seq := st.Model.seq
