@@ -189,7 +189,7 @@ func TestNewClient(t *testing.T) {
 	}
 }
 
-// For any answer of the endpoint, the result must be vectors of equal length or an error.
+// FuzzAnswer tests that for any answer of the endpoint, the result consists of vectors of equal length, or is an error.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"data":[{"index":1,"embedding":[1,2]},{"index":0,"embedding":[3,-4.5]}]}`))
 	f.Add([]byte(`{"data":[{"embedding":null},{}]}`))
@@ -205,8 +205,8 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// An answer that never ends is refused when it exceeds the maximum size. Before that, the caller's context limits the
-// time.
+// TestAnswerWithoutEnd tests that a very long answer is refused as soon as it exceeds the maximum size. The rest of the
+// answer must not be read.
 func TestAnswerWithoutEnd(t *testing.T) {
 	sent := 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// noted returns a memory with entries, each given as "name|content".
+// noted returns a memory with the given entries. Each entry has the form "name|content".
 func noted(t *testing.T, fsys vfs.FS, entries ...string) *oxbow.Memory {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys})
@@ -45,7 +45,8 @@ func ranked(t *testing.T, m *oxbow.Memory, q *Query, query oxbow.Query) string {
 	return strings.Join(names, " ")
 }
 
-// The endpoint knows neither stems nor stop words, so its ranking differs from the ranking by words.
+// TestRank tests rankings by words and by vectors. The endpoint of the test knows neither stems nor stop words, so its
+// ranking differs from the ranking by words.
 func TestRank(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	fsys := vfs.NewMem()
@@ -133,8 +134,8 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// If the endpoint is slow or missing, a query takes no longer than its wait. Vectors that arrived in this time are
-// kept.
+// TestWait tests that a query takes no longer than its maximum wait if the endpoint is slow or missing. Vectors that
+// have arrived in this time must be kept.
 func TestWait(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	var entries []string

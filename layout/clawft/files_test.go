@@ -122,7 +122,8 @@ func TestWriteTool(t *testing.T) {
 	}
 }
 
-// A model that overwrites what it has read does not lose what others wrote since.
+// TestOverwriteMerges tests that a model that overwrites a file that it has read does not remove the text that others
+// have written to the file since.
 func TestOverwriteMerges(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "one\n\ntwo\n\nthree\n")

@@ -150,7 +150,7 @@ func TestConsolidate(t *testing.T) {
 	}
 }
 
-// facts is a MEMORY.md of n paragraphs under headings.
+// facts returns the text of a MEMORY.md with n paragraphs under headings.
 func facts(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -248,7 +248,8 @@ func TestCompressRefuses(t *testing.T) {
 	}
 }
 
-// A name that HISTORY.md has already is not given twice.
+// TestCompressNames tests that Compress does not write an entry's name to HISTORY.md if an entry there already has this
+// name.
 func TestCompressNames(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, clawftMemoryDir+"/MEMORY.md", facts(3)+"<!-- oxbow {\"name\":\"n\"} -->\nnew of it\n\nend of all\n")

@@ -58,9 +58,9 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// TestWithinBucket tests which session logs belong to a bucket, a directory for older logs. The name of the bucket
-// contains the date and the number of its first and of its last session. A log belongs to the bucket if its date and
-// number are between these.
+// TestWithinBucket tests which daily logs belong to a bucket, which is a file with summaries of a range of sessions.
+// The name of the bucket contains the dates and the numbers of its first and last session. A log belongs to the bucket
+// if its date and number are in this range.
 func TestWithinBucket(t *testing.T) {
 	bucket, _ := parseLogPath("memory/bucket-0/2026-04-18-2_2026-04-20-10.md", time.UTC)
 	for base, want := range map[string]bool{"2026-04-17-9": false, "2026-04-18-1": false, "2026-04-18-2": true,

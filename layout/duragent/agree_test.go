@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Whatever two agents do through their tools, both backends answer alike.
+// TestBackendsAgree lets two agents call tools at random. Both backends must return the same answers.
 func TestBackendsAgree(t *testing.T) {
 	steps := 150
 	if testing.Short() {

@@ -43,7 +43,7 @@ func want(t *testing.T, h layout.Home, name string, args any, text string) {
 	}
 }
 
-// agents makes agents with that backend.
+// agents creates agents with the given names whose memory has the given backend.
 func agents(t *testing.T, fsys *vfs.Mem, backend string, names ...string) {
 	t.Helper()
 	for _, n := range names {

@@ -172,7 +172,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What people write shows in the next call, and no byte of theirs is lost.
+// TestEdits tests that a text that a person writes to a file shows in the next call, and that no byte of it is lost.
 func TestEdits(t *testing.T) {
 	fsys := vfs.NewMem()
 	agents(t, fsys, backendFiles, "rei")

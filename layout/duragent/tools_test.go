@@ -184,7 +184,7 @@ func python(t *testing.T, s string) string {
 	return s
 }
 
-// The texts that recall gives are, byte for byte, those of duragent.
+// TestRecallVectors tests that the tool recall returns the same bytes as duragent.
 func TestRecallVectors(t *testing.T) {
 	day := func(d, moment, text string) [2]string {
 		return [2]string{reiDir + "daily/2026-02-" + d + ".md", "# 2026-02-" + d + "\n\n## " + moment + "\n\n" + text +

@@ -51,7 +51,8 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// A change of labels does not show the content to the session, so the session still knows only the old content.
+// TestLabelsAloneKeepWhatIsKnown tests a session that changes only the labels of an entry. The change does not show the
+// entry's content to the session, so the session still knows only the old content.
 func TestLabelsAloneKeepWhatIsKnown(t *testing.T) {
 	h := sharedHome{vfs.NewMem(), entryfiles.Dialect()}
 	s, ctx := h.openWithNewSession(t)
