@@ -147,10 +147,11 @@ func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 }
 
 // openClusterDirectory opens the cluster's directory, which lists the brains (memories) of the cluster and is stored on
-// its servers. If the local cache contains the ID of a cluster and the directory has another ID, openClusterDirectory
-// returns an error, because the servers have lost their data or belong to another cluster. If the cache contains no ID,
-// openClusterDirectory stores the directory's ID in it. It then reads the leader fences, which exclude servers with
-// wrong data from leading a stream, and subscribes to the changes of brains.
+// the servers. The local cache records the ID of its cluster. If the directory has another ID, openClusterDirectory
+// returns an error, because the servers have lost their data or belong to another cluster.
+//
+// openClusterDirectory also reads the leader fences, which exclude servers with wrong data from leading a stream, and
+// subscribes to the changes of brains.
 func (c *Cluster) openClusterDirectory(ctx context.Context) error {
 	id, err := readFile(c.cacheFS, "cluster")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -268,10 +268,12 @@ func (r *serverReplacement) awaitReplicas(ctx context.Context) error {
 	}
 }
 
-// hasAllReplicas reports whether the replacement of r.oldServer is complete for all streams. The replacement of a
-// stream is complete if the stream has a replica on the required number of servers, all replicas are up to date, and
-// r.oldServer has no replica. hasAllReplicas sets r.report.Streams to the number of all streams, and r.report.Whole to
-// the number of streams for which the replacement is complete.
+// hasAllReplicas reports whether the replacement of r.oldServer is complete for all streams. It also sets
+// r.report.Streams to the number of streams, and r.report.Whole to the number of streams for which the replacement is
+// complete. This is the case for a stream under these conditions:
+//   - The required number of servers have a replica of the stream.
+//   - All replicas are up to date.
+//   - r.oldServer has no replica.
 func (r *serverReplacement) hasAllReplicas(ctx context.Context) bool {
 	names := r.cluster.streamNames()
 	r.report.Streams, r.report.Whole = len(names), 0

@@ -196,16 +196,16 @@ func (s *restoreSourceDir) listCacheFiles() ([]restorableFile, error) {
 	return all, nil
 }
 
-// findFilesToRestore returns the backup files from which brains (memories in the cluster) must be restored, grouped by
-// brain. A brain must be restored if it does not exist in the cluster, or is empty there. In each group, the newest
-// file comes first.
+// findFilesToRestore returns the files from which brains (memories in the cluster) must be restored, grouped by brain.
+// In each group, the newest file comes first. A brain must be restored if the cluster does not have it, or has it
+// without content.
 //
-// If a brain in the cluster is not empty, the backup must contain a file of this brain with the same last envelope (the
-// message with the brain's last change). There are two cases:
-//   - If there is such a file, the brain is up to date. It is counted in r.report.Present and is not restored.
-//   - Otherwise, the error matches [oxbow.ErrExists].
-//
-// If r.options.Tenant is set, the brains for which filesByBrain contains no file are ignored.
+// A brain that has content in the cluster is treated as follows:
+//   - If a file has the same last envelope (message with changes), the brain is not restored. It is counted in
+//     r.report.Present.
+//   - If no file has this envelope, the error matches [oxbow.ErrExists], and nothing is restored.
+//   - If filesByBrain has no file for the brain, the error is the same. But if r.options.Tenant is set, such brains are
+//     ignored.
 func (r *restoreRun) findFilesToRestore(
 	ctx context.Context,
 	filesByBrain map[string][]restorableFile,

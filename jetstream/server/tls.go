@@ -163,8 +163,8 @@ func (f TLS) configText() string {
 	)
 }
 
-// checkTLS returns an error if another server would refuse the certificate in o.TLS, or if one of the files for the
-// certificate, its key and its authority is missing.
+// checkTLS returns an error if only some of the files for the certificate, its key and its authority are set. It also
+// returns an error if another server would refuse the certificate. Without these files, it checks nothing.
 func (o *Options) checkTLS() error {
 	if o.TLS == (TLS{}) {
 		return nil

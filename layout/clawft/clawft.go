@@ -28,10 +28,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect returns the description by which oxbow recognizes and opens memories of the program clawft. A home may be one
-// of these directories: the user's home directory or a directory that is used like it, the directory .clawft in the
-// home directory, the subdirectory workspace of .clawft, or the directory of the memory itself. The layout does not
-// distinguish agents.
+// Dialect returns the description by which oxbow recognizes and opens memories of the program clawft. The layout does
+// not distinguish agents. A home may be one of these directories:
+//   - the user's home directory, or a directory that is used like it
+//   - the directory .clawft in the home directory
+//   - the subdirectory workspace of .clawft
+//   - the directory of the memory itself
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:      "clawft",

@@ -52,12 +52,11 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// countLayoutMarkers counts the signs that the directory fsys is a home of this layout. It counts two if the log
-// directory contains logs, one if SOUL.md exists, and one if MEMORY.md exists.
-//
-// The result is 0 if the log directory is missing or is not a directory. If the log directory contains no logs, the
-// result is also 0, unless SOUL.md exists and the log directory does not contain a name that other layouts use, such as
-// HISTORY.md.
+// countLayoutMarkers returns how many signs show that a directory is a home of this layout. It counts 2 if the log
+// directory contains logs, 1 if SOUL.md exists, and 1 if MEMORY.md exists. In these cases, the result is 0:
+//   - The log directory is missing or is not a directory.
+//   - The log directory contains no logs, and SOUL.md does not exist.
+//   - The log directory contains no logs, but a name that other layouts use, such as HISTORY.md.
 func countLayoutMarkers(fsys vfs.FS) (int, error) {
 	items, err := fsys.ReadDir(logDir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -160,10 +160,9 @@ func (s *session) warnMissingSummary(name string) string {
 	return "(the summary of the earlier conversation is not there)"
 }
 
-// contextAfterSummary returns the context with which a conversation continues after it was summarized. The argument
-// name is the name of the log entry that contains the summary. contextAfterSummary removes the parts of the system
-// context that show this entry, and adds the summary as a part of its own, so that the context contains the summary
-// only once. Then it shortens the context to the token budget.
+// contextAfterSummary returns the context with which a conversation continues after it was summarized: the system
+// context and the summary, shortened to the token budget. name is the name of the log entry that contains the summary.
+// Parts of the system context that show this entry are removed, so that the context contains the summary only once.
 func (s *session) contextAfterSummary(ctx context.Context, name, summary string) (prompt.Context, error) {
 	c, err := s.systemContext(ctx)
 	if err != nil {

@@ -65,8 +65,8 @@ func (f yamlFile) valueError(n *yaml.Node, key, value, reason string) error {
 	return &oxbow.InvalidError{Field: fmt.Sprintf("%s line %d: %s", f.name, n.Line, key), Value: value, Reason: reason}
 }
 
-// valueAt returns the value at a path of keys, such as "spec.memory", and whether the file contains the value. It
-// returns an error if a key on the path occurs twice, or if a key before the last key has a value that is not a
+// valueAt returns the value at a path of keys, such as "spec.memory". The bool result reports whether the file contains
+// the value. It is an error if a key on the path occurs twice, or if a key before the last one has another value than a
 // mapping.
 func (f yamlFile) valueAt(keyPath string) (*yaml.Node, bool, error) {
 	n, walked := f.root, ""

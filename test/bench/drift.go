@@ -117,10 +117,10 @@ func splitRepoName(repo string) (name, dir string) {
 	return filepath.Base(filepath.Clean(repo)), repo
 }
 
-// measurePlacementInHistories measures how well annotations of lines and blocks are found again in later commits. It
-// selects lines and blocks in old commits of each repository in repos, and searches for them in commits that are later
-// by one of the plan's commitGaps. It prints the results of each repository, and the total if there are several
-// repositories.
+// measurePlacementInHistories measures how well annotations of lines and blocks are found again in later commits of the
+// repositories. It selects lines and blocks in old commits, and searches for them in later commits. The plan's
+// commitGaps say how many commits lie between the two. The results are printed for each repository, and in total if
+// there are several.
 func (r *placementRun) measurePlacementInHistories(ctx context.Context, repos []string) error {
 	total := placementTallies{}
 	sizes := newTable("repository", "commits", "gap", "files", "lines", "blocks")

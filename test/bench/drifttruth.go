@@ -35,10 +35,10 @@ func lineAfterHunks(hunks []diffHunk, movedLineIndexes map[int]int, at int) int 
 	return at - (last.oldStart + len(last.deleted)) + last.newStart + len(last.added)
 }
 
-// findMovedLines finds blocks of lines that the hunks delete in one place and add in another place. In the returned
-// map, the key is the old line number of a line in such a block, and the value is the new line number. A block must
-// have at least two lines with at least 40 letters in total, and must contain a line that the hunks delete exactly once
-// and add exactly once.
+// findMovedLines finds blocks of lines that the hunks delete in one place and add in another place. The result maps the
+// old number of each line in such a block to its new number. A block must meet these conditions:
+//   - It has at least two lines, with at least 40 letters in total.
+//   - It contains a line that the hunks delete exactly once and add exactly once.
 func findMovedLines(hunks []diffHunk) map[int]int {
 	type place struct{ hunk, i int }
 	count := map[string]int{} // for each line, how often the hunks of the diff add it

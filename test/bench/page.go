@@ -159,9 +159,9 @@ func readResults(file string) ([]recordedTable, error) {
 // columns and rows are selected.
 var tableSlotPattern = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
 
-// replacePageTables replaces the tables in a documentation page by tables made from the results. Comments in the page
-// mark where each table begins and ends. replacePageTables returns an error if the page names a table that is missing
-// in the results, if a result is shown in no table of the page, or if the end of a table is missing.
+// replacePageTables returns the page with its tables replaced by tables made from the results. Comments in the page
+// mark where each table begins and ends. These are errors: the results lack a table that the page names, no table of
+// the page shows a result, or the end of a table is not marked.
 func replacePageTables(page string, results []recordedTable) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error

@@ -175,9 +175,8 @@ func (j *selectionSum) addSelection(
 }
 
 // measureSelections selects entries for all questions, once for each combination of a token budget and an injection
-// setting. After each combination, it calls the function reportResult. The parameter budget of this function is the
-// maximum size of a selection in tokens, the parameter way is the name of the setting, and the parameter j contains the
-// results.
+// setting. After each combination, it calls reportResult with the budget, the name of the setting, and the results. The
+// budget is the maximum size of a selection in tokens.
 func (x *multiProjectMemory) measureSelections(
 	ctx context.Context,
 	reportResult func(budget int, way string, j selectionSum),

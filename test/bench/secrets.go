@@ -35,11 +35,13 @@ func secretsCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error 
 	}
 }
 
-// countGitleaksSamples searches the test samples of the program gitleaks for secrets and logs the counts. Each sample
-// belongs to a rule of gitleaks. Among the samples that contain a secret, it counts the samples in which oxbow finds no
-// secret, and the samples in which oxbow finds a secret by the sample's rule. Among the samples without a secret, it
-// counts the samples in which oxbow finds a secret by the sample's rule. Findings by other rules in these samples are
-// not counted. Samples with a secret are skipped if their rule has no regular expression.
+// countGitleaksSamples searches the test samples of the program gitleaks for secrets, and logs the counts. Each sample
+// belongs to a rule of gitleaks. These samples are counted:
+//   - samples with a secret in which oxbow finds no secret
+//   - samples with a secret in which oxbow finds a secret by the sample's rule
+//   - samples without a secret in which oxbow finds a secret by the sample's rule
+//
+// Samples with a secret are skipped if their rule has no regular expression.
 func (b *bench) countGitleaksSamples(ctx context.Context, runs int) error {
 	all, err := generateRuleSets(ctx, runs)
 	if err != nil {

@@ -39,9 +39,9 @@ func (r release) checkFiles() error {
 	return err
 }
 
-// checkFileHashes compares the release's files with the checksums in the release's checksum file. It returns the number
-// of files that the checksum file lists. It returns an error if a file has another checksum, if the checksum file lists
-// a file twice, or if it does not list a file of the release.
+// checkFileHashes compares the release's files with the checksums in the checksum file. It returns the number of files
+// that the checksum file lists. These are errors: a file has another checksum, a file is listed twice, or a file of the
+// release is not listed.
 func (r release) checkFileHashes() (int, error) {
 	b, err := os.ReadFile(filepath.Join(r.distDir, checksumsFile))
 	if err != nil {

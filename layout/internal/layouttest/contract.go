@@ -227,9 +227,9 @@ func (c writerContract) checkPersonTextKept(t *testing.T, firstCall, call WriteC
 	}
 }
 
-// checkToolTextReplaced checks that a new session can replace or remove a text that it has not read before, if a tool
-// wrote the text and nobody has changed the text since. Each element of the list calls is tested in its own home. First
-// a session writes the text with calls[0]. Then new sessions make the tested call.
+// checkToolTextReplaced checks that a new session can replace or remove a text that it has not read, if only tools have
+// written the text. In each test, a session writes the text with calls[0]. Then a new session makes one of the calls,
+// which must succeed. Each call is tested in its own home.
 func (c writerContract) checkToolTextReplaced(t *testing.T, calls []WriteCall) {
 	for _, call := range calls {
 		h := sharedHome{vfs.NewMem(), c.dialect}

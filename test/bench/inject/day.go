@@ -58,8 +58,8 @@ func summarizeWorkingDay(decisions []Decision) (d WorkingDayCost) {
 // promptsPerSession is the number of prompts in a session.
 const promptsPerSession = 25
 
-// workingDayPrompts returns the prompts of a working day. 25 % are acknowledgements, 40 % are orders, 15 % are pasted
-// texts, 12 % are questions that the memory cannot answer, and 8 % are questions that it can answer.
+// workingDayPrompts returns the prompts of a working day in random order: 25 % acknowledgements, 40 % orders, 15 %
+// pasted texts, 12 % questions that the memory cannot answer, and 8 % questions that it can answer.
 func workingDayPrompts(r *rand.Rand, answerableQuestions []Question, otherMemoryQuestions []string) []string {
 	acks, work := splitAcknowledgements(workOrderPrompts())
 	asks := make([]string, len(answerableQuestions))

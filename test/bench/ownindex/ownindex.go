@@ -98,7 +98,7 @@ func (t IndexedTexts) indexDocument(i int) *index.Document {
 
 // NewFilledIndex creates an index with the texts for one of the [SearchVariants]. For "opened", it writes a snapshot of
 // the index and opens the index from this snapshot. For "worn", an eighth of the texts is added in small steps after
-// all other texts, and some texts are deleted, so that the index looks as after many changes.
+// the others, and some texts are deleted. The index then looks as after many changes.
 func NewFilledIndex(texts IndexedTexts, searchVariant string) (*FilledIndex, error) {
 	e := &FilledIndex{
 		searchVariant: searchVariant,

@@ -254,8 +254,8 @@ func eachSplitQuestion(fsys fs.FS, questionsFile, sessionsFile string) iter.Seq2
 	}
 }
 
-// SessionEntries returns the sessions as entries, in order. The session's ID is not used as a name, because the IDs of
-// sessions that contain the answer begin with "answer" and would reveal the answer to a search.
+// SessionEntries returns the sessions as entries, in order. The names of the entries are not the IDs of the sessions.
+// The reason is that the ID of a session with the answer begins with "answer", which a search would find.
 func (q *Question) SessionEntries() []MemoryEntry {
 	var es []MemoryEntry
 	for i := range q.Sessions {

@@ -149,10 +149,9 @@ func isOpInRanges(rangeBounds []int, opNumber int) bool {
 	return false
 }
 
-// examineStopPoint examines a crash during the disk operation opNumber. After the crash, the disk may have several
-// possible contents. examineStopPoint opens a store from each of these contents, and checks that the store is in one of
-// the states in the list states that are allowed after the crash. It returns the first violation, or nil if all checks
-// succeed.
+// examineStopPoint examines a crash during the disk operation opNumber. It opens a store from each content that the
+// disk may have after the crash. The store must be in one of the states that are allowed after the crash, which the
+// list states contains. examineStopPoint returns the first violation, or nil.
 func (r *crashRun) examineStopPoint(w *workload.World, states []*workload.StoreState, opNumber int) *Violation {
 	allowed := workload.StatesAllowedAfterCrash(states, w.CompletedEvents)
 	var bad *Violation

@@ -348,8 +348,8 @@ func (s *damagedStore) checkStoreUsable(m *oxbow.Memory, mem *vfs.Mem, entries [
 	return nil
 }
 
-// checkDamagedEndSaved returns an error if the store cut off the damaged end of its file for a new change, but did not
-// save this end in another file. The argument tail is the damaged end. To save time, only every eighth opened file is
+// checkDamagedEndSaved checks that the store does not lose tail, the damaged end of its file. When the store cuts off
+// this end for a new change, it must save the end in another file. To save time, only every eighth opened file is
 // checked.
 func (s *damagedStore) checkDamagedEndSaved(mem *vfs.Mem, tail []byte) error {
 	if s.openedFileCount%8 != 0 {

@@ -118,14 +118,12 @@ func (s *Store) ListRecordDamages() (all []Damage) {
 	return all
 }
 
-// DamageAllBytes returns several kinds of damage to the store file, for each byte of the file's used part (the part up
-// to the end of its last record) and for the 100 bytes after it. Damage to a byte changes it, zeroes several bytes
-// beginning with it, or cuts off the rest of the used part. Cuts are made only at offsets up to the end of the used
-// part.
+// DamageAllBytes returns several kinds of damage for each byte of the used part of the store file, which ends with the
+// last record, and for the 100 bytes after it. Damage to a byte changes it, zeroes several bytes beginning with it, or
+// cuts off the rest of the used part.
 //
 // A snapshot, an index and a lock file may exist next to the store file. Each group of three elements in the result
-// uses the next combination of these files, so that all combinations are tested. The argument seed determines the first
-// combination.
+// uses the next combination of these files, so that all combinations are tested. seed determines the first combination.
 func (s *Store) DamageAllBytes(seed uint64) []Damage {
 	var all []Damage
 	used := s.UsedBytes()
@@ -441,8 +439,10 @@ func (x *damageTrial) compareEntries(have, want contentByEntryName) error {
 }
 
 // rememberAndFollowAdvice runs the command "remember" on the damaged file, and then follows the advice of the command
-// "check". It returns an error if one of these steps loses an undamaged record, if "remember" fails and changes the
-// file, or if "remember" fails although "check" found no damage.
+// "check". It returns an error in these cases:
+//   - One of these steps loses an undamaged record.
+//   - "remember" fails and changes the file.
+//   - "remember" fails although "check" found no damage.
 func (x *damageTrial) rememberAndFollowAdvice() error {
 	if err := x.writeDamagedFiles(); err != nil {
 		return err
@@ -559,8 +559,8 @@ func (x *damageTrial) runRemedy(remedy string) (commandCount int, err error) {
 	return 0, fmt.Errorf("the remedy %q is no command", remedy)
 }
 
-// recoverInPlace calls recover --replace. If the store was damaged and the call succeeds, recoverInPlace then checks
-// that the new memory is sound, that it can be written to, and that its entries are as expected.
+// recoverInPlace calls recover --replace on the damaged file. If the store was damaged and the call succeeds, the new
+// memory must be sound and writable, and must contain the expected entries.
 func (x *damageTrial) recoverInPlace() error {
 	if err := x.writeDamagedFiles(); err != nil {
 		return err
