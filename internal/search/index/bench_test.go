@@ -96,7 +96,7 @@ func addUp(x *Index, ask Query) []Hit {
 	for i := range sr.views {
 		v := q.openView(i)
 		v.scoreDocuments(q, best.minHitScore, func(number uint32, score float64) float64 {
-			if c := (rankedHit{score, v, number}); best.wouldKeep(c) && !v.isDeleted(number) {
+			if c := (rankedHit{score: score, view: v, docNumber: number}); best.wouldKeep(c) && !v.isDeleted(number) {
 				best.addHit(c)
 			}
 			return best.minHitScore

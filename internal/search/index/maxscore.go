@@ -462,7 +462,7 @@ func (b *maxScoreSearch) rescoreLikelyHits(best *bestHits) {
 	}
 	for i := range some {
 		x := &some[i]
-		r := rankedHit{x.score, b.view, x.doc}
+		r := rankedHit{score: x.score, view: b.view, docNumber: x.doc}
 		if b.searchQuery.ScoreFactor != nil {
 			r.score *= b.searchQuery.ScoreFactor(r.id())
 		}

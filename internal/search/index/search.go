@@ -50,7 +50,7 @@ func (q *searchState) searchView(query *Query, i int, best *bestHits) {
 		return
 	}
 	v.scoreDocuments(q, best.minHitScore, func(number uint32, score float64) float64 {
-		c := rankedHit{score, v, number}
+		c := rankedHit{score: score, view: v, docNumber: number}
 		if !best.wouldKeep(c) || v.isDeleted(number) {
 			return best.minHitScore
 		}

@@ -8,9 +8,21 @@ type rankedHit struct {
 	score     float64
 	view      *segmentView // part of the index that contains the hit's document
 	docNumber uint32
+
+	hasUpdateTime    bool  // cachedUpdateTime was read
+	cachedUpdateTime int64 // time of the document's last update
 }
 
 func (a *rankedHit) id() uint64 { return a.view.ids.valueAt(a.docNumber) }
+
+// updateTime returns the time of the document's last update. It keeps the time, because in a query for many hits, a hit
+// is compared with several hits that have the same score.
+func (a *rankedHit) updateTime() int64 {
+	if !a.hasUpdateTime {
+		a.cachedUpdateTime, a.hasUpdateTime = a.view.updated.valueAt(a.docNumber), true
+	}
+	return a.cachedUpdateTime
+}
 
 // ranksBefore reports whether a is a better hit than b: it has a higher score or, with equal scores, was updated later
 // or has a smaller ID. Two hits are never equal, because IDs are unique.
@@ -24,7 +36,7 @@ func (a *rankedHit) ranksBefore(b *rankedHit) bool {
 // winsTie reports whether hit a comes before hit b if their scores are equal. The document that was updated last comes
 // first, and then the smaller ID.
 func (a *rankedHit) winsTie(b *rankedHit) bool {
-	if x, y := a.view.updated.valueAt(a.docNumber), b.view.updated.valueAt(b.docNumber); x != y {
+	if x, y := a.updateTime(), b.updateTime(); x != y {
 		return x > y
 	}
 	return a.id() < b.id()
