@@ -257,7 +257,13 @@ func TestFromSnapshotAllElse(t *testing.T) {
 			}
 			return nil
 		},
-		"as of":  func(m *Memory) error { _, err := m.AsOf(ctx, 1); return err },
+		"as of": func(m *Memory) error {
+			view, err := m.AsOf(ctx, 1)
+			if err != nil {
+				return err
+			}
+			return view.Close()
+		},
 		"backup": func(m *Memory) error { _, err := m.Backup(ctx, "copy.oxbow", true); return err },
 	} {
 		for _, recalled := range []bool{false, true} {

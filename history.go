@@ -92,8 +92,12 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 		return v, nil
 	}
 	if oldest.Verb != VerbAdd || oldest.Prev != 0 { // earlier versions may have been dropped by a compaction
-		if _, err := h.AsOf(ctx, seq); errors.Is(err, ErrNotFound) {
+		past, err := h.AsOf(ctx, seq)
+		if errors.Is(err, ErrNotFound) {
 			return Version{}, err
+		}
+		if err == nil {
+			_ = past.Close() // Ignore the error, because nothing was read.
 		}
 	}
 	return Version{}, missing

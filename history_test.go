@@ -156,6 +156,9 @@ func TestAsOf(t *testing.T) {
 	if err := view.Apply(t.Context(), oxbow.Add{Name: "x", Content: "x"}); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("a view took a change: %v", err)
 	}
+	if err := view.Close(); err != nil {
+		t.Error(err)
+	}
 	// The clock of newMemory starts on this day at 10:00, so midnight is before the first change.
 	day := time.Date(2026, 4, 14, 0, 0, 0, 0, time.UTC)
 	v, err := m.VersionAt(t.Context(), "deploy", 2)
@@ -390,8 +393,15 @@ func TestCompact(t *testing.T) {
 	if _, err := m.AsOf(t.Context(), 38); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("AsOf() before the compaction's horizon = %v, want ErrNotFound", err)
 	}
-	if view, err := m.AsOf(t.Context(), 39); err != nil || contentOf(t, view, "a") != "version 38" {
-		t.Errorf("AsOf() at the horizon: %v", err)
+	view, err := m.AsOf(t.Context(), 39)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := contentOf(t, view, "a"); got != "version 38" {
+		t.Errorf("at the horizon, a = %q", got)
+	}
+	if err := view.Close(); err != nil {
+		t.Error(err)
 	}
 	_, gerr := m.VersionAt(t.Context(), "a", 38)
 	_, rerr := m.Restore(t.Context(), "a", 38)

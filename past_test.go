@@ -133,6 +133,7 @@ func (h *pastHome) ask(q Query, seq uint64) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	defer view.Close()
 	then := newMemory(view, h.m.opts)
 	want, err := then.Recall(ctx, q)
 	if err != nil {

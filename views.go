@@ -157,7 +157,9 @@ func (m *Memory) viewFromIndex(
 	return s.newViewAfterChange(ctx, r, seq, chosenTerms, m.minScannedEntries)
 }
 
-// AsOf returns a read-only store in its state after change seq.
+// AsOf returns a read-only store in its state after change seq. The caller must close it,
+// because it may keep files open. If a compaction drops the change in the meantime, the
+// methods of the store may fail with ErrBusy.
 func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
 	h, err := m.History()
 	if err != nil {

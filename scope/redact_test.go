@@ -121,6 +121,7 @@ func TestRedactedWaysOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer then.Close()
 	for e, err := range then.Entries(ctx, oxbow.Filter{}) {
 		out = append(out, e, err)
 	}

@@ -84,6 +84,7 @@ func TestNothingBypassesRedaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer then.Close()
 	for name, s := range map[string]oxbow.Store{"now": s, "as of change 2": then} {
 		if e, err := s.Get(t.Context(), "call [mail]"); err != nil || e.Content != "Call [mail] on Monday." {
 			t.Errorf("%s: Get = %+v, %v", name, e, err)

@@ -53,7 +53,8 @@ type Historian interface {
 	Versions(ctx context.Context, name string) iter.Seq2[Version, error]
 
 	// AsOf returns a read-only store with the state after change number seq. The caller
-	// must close it.
+	// must close it, because it may keep files open. If a compaction drops the change in
+	// the meantime, the methods of the returned store may fail with ErrBusy.
 	AsOf(ctx context.Context, seq uint64) (Store, error)
 
 	// SeqAt returns the number of the last change at or before t, or 0 if no change is

@@ -132,6 +132,7 @@ func TestHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer then.Close()
 	if got := names(t, then); got != "MEMORY/note" {
 		t.Errorf("as of change 2, rei has %s", got)
 	}

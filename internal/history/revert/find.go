@@ -78,7 +78,7 @@ func (n *loggedVersion) isAffectedByRevert() bool {
 // first.
 type revertLogWindow struct {
 	versions                []*loggedVersion
-	storeBeforeFirstVersion oxbow.Store // the memory right before the first version to revert was written
+	storeBeforeFirstVersion oxbow.Store // the memory right before the first version to revert; the caller closes it
 	selectedChanges         []uint64    // numbers of the changes with a version that the caller wants to revert
 }
 
@@ -121,7 +121,10 @@ func readRevertLogWindow(ctx context.Context, h oxbow.Historian, sel *VersionSel
 	if err != nil {
 		return nil, err
 	}
-	return w, w.setPreviousEntries(ctx)
+	if err := w.setPreviousEntries(ctx); err != nil {
+		return nil, errors.Join(err, w.storeBeforeFirstVersion.Close())
+	}
+	return w, nil
 }
 
 // includesRevertsSince reports whether the change c reverts other changes, and all of them have the number

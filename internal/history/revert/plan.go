@@ -76,6 +76,7 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel VersionSelection) (*Pl
 	if err != nil || w == nil {
 		return p, err
 	}
+	defer w.storeBeforeFirstVersion.Close()
 	if err := w.findCopiedVersions(ctx, &sel); err != nil {
 		return p, err
 	}

@@ -5,6 +5,7 @@ package revert
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -261,4 +262,61 @@ func do(t testing.TB, m *oxbow.Memory, sel VersionSelection) *Plan {
 		}
 	}
 	return p
+}
+
+// closeCountingHistorian counts how many stores with earlier states are open.
+type closeCountingHistorian struct {
+	oxbow.Historian
+	openCount, madeCount int
+	getError             error // error of Get of each earlier state, if it is not nil
+}
+
+func (h *closeCountingHistorian) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
+	past, err := h.Historian.AsOf(ctx, seq)
+	if err == nil {
+		h.openCount++
+		h.madeCount++
+	}
+	return &closeCountingStore{past, h}, err
+}
+
+type closeCountingStore struct {
+	oxbow.Store
+	historian *closeCountingHistorian
+}
+
+func (s *closeCountingStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	if s.historian.getError != nil {
+		return oxbow.Entry{}, s.historian.getError
+	}
+	return s.Store.Get(ctx, name)
+}
+
+func (s *closeCountingStore) Close() error {
+	s.historian.openCount--
+	return s.Store.Close()
+}
+
+// TestPlanClosesEarlierState tests that a plan closes the earlier state that it read, because the state may keep files
+// open. It must also close the state if reading the state fails.
+func TestPlanClosesEarlierState(t *testing.T) {
+	m := open(t)
+	for _, session := range []string{"a", "b", "a"} {
+		if _, err := m.Remember(in(session), oxbow.Entry{Name: "style", Content: "of " + session}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	history, err := m.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, getError := range []error{nil, errors.New("the entry cannot be read")} {
+		h := &closeCountingHistorian{Historian: history, getError: getError}
+		if _, err := MakePlan(t.Context(), h, ofSession("a", true)); !errors.Is(err, getError) {
+			t.Errorf("MakePlan = %v, want %v", err, getError)
+		}
+		if h.openCount != 0 || h.madeCount == 0 {
+			t.Errorf("%d of %d earlier states stayed open", h.openCount, h.madeCount)
+		}
+	}
 }

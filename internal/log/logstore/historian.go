@@ -350,18 +350,6 @@ func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	return first + uint64(i) - 1, failed
 }
 
-// AsOf implements [store.Historian].
-func (d *DB) AsOf(ctx context.Context, seq uint64) (store.Store, error) {
-	if err := d.Refresh(ctx); err != nil {
-		return nil, err
-	}
-	if err := d.checkHasStateAfter(seq); err != nil {
-		return nil, err
-	}
-	st, err := d.stateAt(seq)
-	return &readOnlyStateStore{st: st}, err
-}
-
 // checkHasStateAfter returns an error if the log cannot provide the state after change seq.
 func (d *DB) checkHasStateAfter(seq uint64) error {
 	first, last := d.changeNumberRange()
@@ -420,26 +408,3 @@ func (d *DB) stateAtForReader(seq uint64) (*state, error) {
 	}
 	return st, err
 }
-
-// readOnlyStateStore is a read-only store whose state never changes.
-type readOnlyStateStore struct{ st *state }
-
-func (v *readOnlyStateStore) Get(_ context.Context, name string) (store.Entry, error) {
-	return v.st.getEntry(name)
-}
-
-func (v *readOnlyStateStore) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry, error] {
-	return func(yield func(store.Entry, error) bool) {
-		yieldEntries(ctx, slices.Values(v.st.entriesNotInSnapshotByID), f, yield)
-	}
-}
-
-func (v *readOnlyStateStore) Apply(context.Context, ...store.Op) error {
-	return fmt.Errorf("%w: this is how it was, not how it is", store.ErrReadOnly)
-}
-
-func (v *readOnlyStateStore) Close() error { return nil }
-
-// Watch and Refresh implement [store.Watcher]. They send no events, because nothing changes.
-func (v *readOnlyStateStore) Watch(func(store.Event)) (stop func()) { return func() {} }
-func (v *readOnlyStateStore) Refresh(context.Context) error         { return nil }

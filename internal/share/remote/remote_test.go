@@ -247,6 +247,9 @@ func TestHistory(t *testing.T) {
 		if err := here.Apply(ctx, oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrReadOnly) {
 			t.Errorf("a view of the past was changed: %v", err)
 		}
+		if err := errors.Join(here.Close(), there.Close()); err != nil {
+			t.Error(err)
+		}
 	}
 	when, err := c.SeqAt(ctx, time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC))
 	if err != nil || when != 6 {

@@ -289,6 +289,9 @@ func (m *machine) asOf(t *rapid.T) {
 	}
 	m.agree(t, fmt.Sprintf("AsOf(%d)", seq), err, nil)
 	compare(t, fmt.Sprintf("AsOf(%d)", seq), m.collect(t, view), m.h.states[seq].sorted())
+	if err := view.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func (m *machine) undo(t *rapid.T) {
