@@ -105,7 +105,7 @@ func (f brainFiles) createDir() error {
 // readLog returns the content of the log file. The caller must ensure that no change is in progress.
 func (f brainFiles) readLog() ([]byte, error) { return readFile(f.fsys, f.logFilePath()) }
 
-// syncLog makes the log file durable.
+// syncLog makes the log file durable. If there is no log file, it does nothing.
 func (f brainFiles) syncLog() error {
 	h, err := f.fsys.OpenFile(f.logFilePath(), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -37,7 +37,8 @@ type restoredVersion struct {
 	Version *uint64 `json:"version,omitempty"`
 }
 
-// decodeOps decodes the ops of the change.
+// decodeOps returns the ops of the change. If this program does not know one of the ops, because a newer program wrote
+// the change, the error matches [oxbow.ErrVersion].
 func (c *requestedChange) decodeOps() ([]oxbow.Op, error) {
 	ops := make([]oxbow.Op, len(c.Ops))
 	for i, w := range c.Ops {

@@ -133,7 +133,8 @@ func (r *brainReplica) checkPosition(ctx context.Context, p replicaPosition) err
 	return err
 }
 
-// initialPosition returns the position in the stream before the first message of the brain.
+// initialPosition returns the position in the stream before the brain's first message. Its chain hash depends on the
+// cluster, the name and the epoch of the brain.
 func (r *brainReplica) initialPosition() replicaPosition {
 	return replicaPosition{
 		Cluster: r.cluster.directory.clusterID,

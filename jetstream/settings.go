@@ -68,7 +68,8 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	return nil
 }
 
-// checkVersion returns an error if a server is too old.
+// checkVersion returns an error if version, such as "2.15.0", is older than the minimum version or cannot be parsed.
+// name is the name of the server in the error.
 func checkVersion(name, version string) error {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 {

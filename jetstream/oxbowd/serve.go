@@ -93,7 +93,7 @@ func (n *serverNode) addFlags(fs *pflag.FlagSet) {
 // invalidFlag returns the error for a flag that is not valid.
 func invalidFlag(flag, reason string) error { return &oxbow.InvalidError{Field: flag, Reason: reason} }
 
-// checkFlags returns an error if flags contradict each other.
+// checkFlags returns an error if flags contradict each other, or if a flag that others need is missing.
 func (n *serverNode) checkFlags() error {
 	if err := n.connectionFlags.checkFlags(n.serverURLs == ""); err != nil {
 		return err

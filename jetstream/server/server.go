@@ -62,7 +62,8 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// natsOptions returns the options of the NATS server for o.
+// natsOptions converts o to the options of the NATS server. It returns an error if o is not valid. The error does not
+// contain the secret.
 func (o *Options) natsOptions() (*server.Options, error) {
 	hasRequired := o.Name != "" && o.Dir != "" && o.Secret != ""
 	written := o.Name + o.Secret + o.Listen + o.Cluster + strings.Join(o.Peers, "")

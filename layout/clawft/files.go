@@ -137,7 +137,8 @@ func withBlankLine(text string) string {
 	return body + lineEnding(text) + lineEnding(text)
 }
 
-// AppendHistory appends an entry and a blank line to HISTORY.md.
+// AppendHistory appends a paragraph and a blank line to HISTORY.md. It removes control characters, and white space at
+// the end of the content. An empty content is an [oxbow.InvalidError].
 func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	if err := checkContentIsStorable(content); err != nil {
 		return err

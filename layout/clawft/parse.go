@@ -227,7 +227,8 @@ func closingCommentLine(commentNumber int) string {
 	return fmt.Sprintf("%s%d -->", closingCommentPrefix, commentNumber)
 }
 
-// parseEntryComment decodes the comment above an entry. For any other line, it returns nil.
+// parseEntryComment decodes a line with oxbow's comment, which is above an entry and contains its name and labels. For
+// any other line, it returns nil.
 func parseEntryComment(line string) *entryComment {
 	line = strings.TrimRight(line, " \t")
 	if !strings.HasPrefix(line, commentOpening) || !strings.HasSuffix(line, commentEnding) {
@@ -293,7 +294,9 @@ func makeEntryComment(e oxbow.Entry, old *entryComment) *entryComment {
 	return m
 }
 
-// parseItems returns the entries of a file with their names and times.
+// parseItems returns the entries in the text of a file, with their names and creation times. An entry with a comment by
+// oxbow has the name in this comment. Other entries get names from their texts, and numbers such as "Name (2)" make
+// these names unique.
 func (l treeLayout) parseItems(path, text string) []parsedItem {
 	items := splitItems(text)
 	taken := map[string]bool{}

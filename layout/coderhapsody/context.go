@@ -87,7 +87,9 @@ func (h *home) cutToTokenBudget(c *prompt.Context, budget int) {
 	c.PackIntoBudget(h.tokenBudgetOrDefault(budget))
 }
 
-// systemPromptContext returns the parts of the system prompt.
+// systemPromptContext returns the context that does not depend on recalled entries: SOUL.md, MEMORY.md, the
+// instructions, and as many logs and digests as the budget of the request allows. If a profile is bound, it returns the
+// selection of the profile instead.
 func (h *home) systemPromptContext(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if h.boundProfile != nil {
 		sel, err := h.profiles.Select(

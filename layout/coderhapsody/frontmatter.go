@@ -44,7 +44,8 @@ func readFrontMatter(file, data string, firstLine int, fileDay time.Time) (front
 	return decodeFrontMatter(top, file, firstLine, fileDay)
 }
 
-// decodeFrontMatter decodes front matter from a YAML mapping of keys to values.
+// decodeFrontMatter returns the values in front matter, which is a YAML mapping of keys to values. For the other
+// arguments, see readFrontMatter.
 func decodeFrontMatter(mapping *yaml.Node, file string, firstLine int, fileDay time.Time) (frontMatterValues, error) {
 	r := &frontMatterReader{frontmatter.MappingReader{File: file, FirstLine: firstLine}}
 	m := frontMatterValues{valuesByLabelKey: map[string][]string{}}

@@ -55,7 +55,8 @@ type logFile struct {
 	isInSummarizedLogsDir bool // the log is in the directory of logs that were compressed into a digest
 }
 
-// parseLogPath decodes the path of a log. It returns false for other paths.
+// parseLogPath returns what the path of a log says about the log, such as its days. The second result is false if p is
+// not the path of a log. Days begin at midnight in the given time zone.
 func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 	name, ok := strings.CutSuffix(path.Base(p), ".md")
 	if !ok {

@@ -147,7 +147,8 @@ func (f yamlFile) directoryAt(keyPath, defaultDir string) (string, error) {
 	return clean, nil
 }
 
-// parseGlobalConfig parses duragent.yaml.
+// parseGlobalConfig returns the directories that data, the content of duragent.yaml, specifies. A missing key has its
+// default, such as ".duragent" for the workspace.
 func parseGlobalConfig(data []byte) (globalConfig, error) {
 	f, err := parseYAML(globalFile, data)
 	if err != nil {
@@ -169,7 +170,8 @@ func parseGlobalConfig(data []byte) (globalConfig, error) {
 	return g, nil
 }
 
-// parseAgentConfig parses an agent.yaml.
+// parseAgentConfig returns what data, the content of an agent.yaml, says about the agent's memory. name is the name of
+// the file, for errors. Without the section spec.memory, the agent has no memory.
 func parseAgentConfig(name string, data []byte) (agentConfig, error) {
 	f, err := parseYAML(name, data)
 	if err != nil {

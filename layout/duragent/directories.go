@@ -127,7 +127,8 @@ func chooseAgent(fsys vfs.FS, g globalConfig, name string) (string, error) {
 		strings.Join(names, ", ") + "; name one with --agent"}
 }
 
-// checkAgentName returns an error if the directory of an agent cannot have this name.
+// checkAgentName returns an error if name cannot be the name of an agent. The reason is that each agent has a directory
+// with its name, and some names are not possible for directories.
 func checkAgentName(name string) error {
 	isBad := strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\:*?"<>|`) || len(name) > maxTopicBytes
 	if isBad || oxbow.CheckName(name) != nil {

@@ -84,7 +84,8 @@ func decodePercents(stem string) (string, bool) {
 	return strings.Join(parts, ""), true
 }
 
-// checkFactName returns an error if no file for a fact can have this name.
+// checkFactName returns an error if no fact can have this name: if the name is too long for a file, or if it begins
+// with agentsPrefix.
 func checkFactName(name string) error {
 	if strings.HasPrefix(name, agentsPrefix) {
 		return &oxbow.InvalidError{

@@ -155,7 +155,7 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 	return b.String()
 }
 
-// describeMemoryPart says in which part of the memory an entry is.
+// describeMemoryPart returns a text for the model that says in which part of the memory an entry is.
 func describeMemoryPart(e oxbow.Entry) string {
 	switch {
 	case e.Kind == oxbow.Journal:

@@ -154,7 +154,8 @@ func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberT
 	return verb.PlainReply{Message: "Remembered. Written to " + h.describeEntryLocation(name)}, nil
 }
 
-// addToDailyLog adds an entry to today's log and returns its name.
+// addToDailyLog adds an entry with the present time to today's log, and returns the entry's name. An empty content is
+// an [oxbow.InvalidError].
 func (h *home) addToDailyLog(ctx context.Context, m *oxbow.Memory, content string) (string, error) {
 	if strings.TrimSpace(content) == "" {
 		return "", &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}

@@ -97,7 +97,8 @@ func (d *entryDocument) content() string {
 	return s
 }
 
-// withContent returns the text of the file with another content.
+// withContent returns the text of the file with another content. Only the content changes, if the result can be read
+// back so. Otherwise the empty lines around the content change, too.
 func (d *entryDocument) withContent(content string) string {
 	if content == d.content() {
 		return d.text
@@ -255,7 +256,8 @@ func (d *entryDocument) entry() (oxbow.Entry, error) {
 	return e, nil
 }
 
-// parseQuotedWords parses words in quotes that are separated by spaces.
+// parseQuotedWords returns the words in a text such as `"red" "dark blue"`, without the quotes. The words are quoted
+// like Go strings. If the text has another form, it returns an error.
 func parseQuotedWords(s string) ([]string, error) {
 	var words []string
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimLeft(s, " \t") {

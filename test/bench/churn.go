@@ -152,7 +152,7 @@ func (r *repeatedUpdateRun) writeUpdates(ctx context.Context, dir string) (err e
 	return err
 }
 
-// nextChange returns the updates of the next change. Each has a new text.
+// nextChange returns the ops of the next change, which update r.updatesPerChange entries. Each entry gets a new text.
 func (r *repeatedUpdateRun) nextChange() []oxbow.Op {
 	ops := make([]oxbow.Op, r.updatesPerChange)
 	named := repeatEntries(r.texts, r.entryCount)

@@ -120,7 +120,8 @@ func (r *queryConditionsRun) entry(i int) oxbow.Add {
 	}
 }
 
-// queryText returns the text of a query. See queryShapes.
+// queryText returns a random query of the given shape. For example, the shape "W -C" becomes a random word, and a
+// frequent word that must be missing (see queryShapes).
 func (r *queryConditionsRun) queryText(queryShape string) string {
 	var text strings.Builder
 	for i := 0; i < len(queryShape); i++ {

@@ -30,7 +30,8 @@ func threadProcessorTime() (time.Duration, bool) {
 	return time.Duration(t.Nano()), true
 }
 
-// processorTimeOf returns the processor time of all threads in another process.
+// processorTimeOf returns the processor time of all threads of the process pid. The second result is false if the time
+// is unknown, for example because the process has ended.
 func processorTimeOf(pid int) (time.Duration, bool) {
 	var t unix.Timespec
 	// Compute the number of the clock that measures the processor time of the process pid. The upper bits contain the
@@ -42,7 +43,8 @@ func processorTimeOf(pid int) (time.Duration, bool) {
 	return time.Duration(t.Nano()), true
 }
 
-// anonymousMemoryBytes returns the resident bytes that are not backed by a file.
+// anonymousMemoryBytes returns the resident memory of this process that is not backed by a file, in bytes. The second
+// result is false if the size is unknown.
 func anonymousMemoryBytes() (int64, bool) {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -75,7 +75,7 @@ type commitHistory struct {
 	deltasIgnoringSpace []map[string]fileDelta // the same as deltas, but computed by git diff --ignore-all-space
 }
 
-// readHistory reads the history of HEAD.
+// readHistory returns the history of HEAD in the repository dir, with the changes of each commit.
 func readHistory(ctx context.Context, dir string) (*commitHistory, error) {
 	h, err := readCommitHistory(ctx, dir)
 	if err != nil {
@@ -198,7 +198,8 @@ func (h *commitHistory) parseLog(r io.Reader) error {
 	}
 }
 
-// parseHunk parses "@@ -a[,oldLineCount] +b[,newLineCount] @@".
+// parseHunk parses the first line of a hunk in git's diff, such as "@@ -3,2 +3 @@". It sets the starts of c, and
+// returns the numbers of deleted and added lines that follow.
 func parseHunk(l string) (c diffHunk, oldLineCount, newLineCount int, err error) {
 	f := strings.Fields(l)
 	if len(f) < 4 {

@@ -108,7 +108,8 @@ func (t *hookTimings) add(hookRunTime hookTime) {
 	t.cpuTimes = append(t.cpuTimes, hookRunTime.cpu)
 }
 
-// runHook runs one hook and waits for its end.
+// runHook runs oxbow's hook for Claude Code with a report as input, and returns the times that it took. It returns an
+// error if the hook fails, or if it does not answer the start of a session.
 func (r importRun) runHook(ctx context.Context, home string, report map[string]any) (hookTime, error) {
 	in, err := json.Marshal(report)
 	if err != nil {
@@ -131,7 +132,7 @@ func (r importRun) runHook(ctx context.Context, home string, report map[string]a
 	return took, nil
 }
 
-// runHook runs a command and waits for its end.
+// runHook runs the command p and returns the elapsed time and the processor time that it took.
 func runHook(p *exec.Cmd) (hookTime, error) {
 	begin := time.Now()
 	err := p.Run()

@@ -273,7 +273,8 @@ func (r recordImportRun) measureFormat(ctx context.Context, t *markdownTable, f 
 	return errors.Join(os.RemoveAll(filepath.Join(r.dir, "input")), os.RemoveAll(home))
 }
 
-// writeInputRecords writes the records and returns the size of all files.
+// writeInputRecords writes r.recordCount records in the format f below r.dir, and returns the total size of the files
+// in bytes.
 func (r recordImportRun) writeInputRecords(f recordFormat) (size int64, err error) {
 	dir := filepath.Join(r.dir, "input")
 	if f.isDir {

@@ -152,7 +152,8 @@ func installMemoryServer(ctx context.Context, dir, pkg string) (p program, name 
 	return program{path: node, args: []string{filepath.Join(at, filepath.FromSlash(main))}}, bare + " " + version, nil
 }
 
-// npmProgram returns the file of a package's only program and the package's version.
+// npmProgram returns the file of a package's program, and the package's version. packageJSON is the content of the file
+// package.json. If the package does not have exactly one program, npmProgram returns an error.
 func npmProgram(packageJSON []byte) (file, version string, err error) {
 	var m struct {
 		Version string          `json:"version"`

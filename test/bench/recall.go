@@ -190,7 +190,8 @@ func liveHeapBytes() uint64 {
 // queries for each scan, because scans are much slower.
 const queriesPerScan = 20
 
-// measureLatency times each query as a whole and in its parts.
+// measureLatency prints how long queries take: a whole recall, the check for changes of the store, the search in the
+// index, and the splitting of the query into terms. For comparison, some queries are also answered without an index.
 func (r *recallRun) measureLatency(ctx context.Context) error {
 	x := index.New(index.Params{})
 	lower := make([]string, len(r.entries))

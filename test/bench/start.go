@@ -62,7 +62,7 @@ func startCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// printSizes prints the sizes of the programs.
+// printSizes prints a table with the file sizes of three programs: oxbow, oxbow without symbols, and a minimal program.
 func (b *bench) printSizes(defaultBuildPath, strippedBuildPath, minimalProgramPath string) error {
 	t := newTable("program", "MB")
 	for _, p := range [][2]string{

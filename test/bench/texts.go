@@ -121,7 +121,8 @@ func eachTextFile(fsys fs.FS, handleText func(name, text string) error) error {
 	})
 }
 
-// eachSession calls handleText with the ID and the text of each session in LongMemEval.
+// eachSession calls handleText with the ID and the text of each session in the data set LongMemEval, in the order of
+// the IDs. It stops at the first error.
 func eachSession(fsys fs.FS, handleText func(name, text string) error) error {
 	src, err := quality.FindSource(fsys, ".", "longmemeval")
 	if err != nil {

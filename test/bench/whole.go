@@ -218,7 +218,7 @@ func firstWords(content string, n int) string {
 	return "it"
 }
 
-// editFile adds a line to a file of a dump.
+// editFile adds a line to one of the files in the directory dumpDir, as a person who edits a dump would.
 func editFile(dumpDir string) error {
 	files, err := filepath.Glob(filepath.Join(dumpDir, "notes", "*.md"))
 	if err != nil || len(files) == 0 {

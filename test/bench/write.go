@@ -77,7 +77,8 @@ func writeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// parseNumbers parses a list of numbers that are not negative.
+// parseNumbers returns the numbers in a list such as "0, 1000", which are separated by commas. It returns an error if
+// an element is not a number, or is negative.
 func parseNumbers(s string) ([]int, error) {
 	var ns []int
 	for f := range strings.SplitSeq(s, ",") {
@@ -338,7 +339,8 @@ func (b *plainWriteFiles) close() error {
 	return errors.Join(b.appendFile.Close(), b.zerosFile.Close())
 }
 
-// verifyStore opens the store again and compares it with the number of acknowledged entries.
+// verifyStore opens the store again and checks that it contains as many entries as were acknowledged, and is not
+// damaged. It prints the result, or returns an error.
 func (w *writeRun) verifyStore(ctx context.Context) (err error) {
 	m, err := oxbow.Open(w.memoryPath, &oxbow.Options{ReadOnly: true})
 	if err != nil {

@@ -218,7 +218,7 @@ func (s *website) writePage(p *sitePage, outDir string) error {
 	return writeFile(outDir, ownPath, b.Bytes())
 }
 
-// copyPictures copies the pictures that the pages show.
+// copyPictures copies the PNG files to which the pages link from the repository to the directory out.
 func (s *website) copyPictures(out string) error {
 	for p, page := range s.pages {
 		for _, link := range page.links {

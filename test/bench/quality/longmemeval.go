@@ -37,7 +37,7 @@ type SessionTurn struct{ Role, Text string }
 
 func (t SessionTurn) String() string { return strings.TrimSpace(t.Role + ": " + t.Text) }
 
-// Text returns the session as one text.
+// Text returns the turns of the session as one text, with empty lines between them.
 func (s *Session) Text() string {
 	var b strings.Builder
 	for i, t := range s.Turns {

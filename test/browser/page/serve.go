@@ -74,7 +74,8 @@ func buildWasmProgram() ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// pageHandler serves the page, its program, and the script that runs the program.
+// pageHandler returns a handler that serves three files: the page at /, the WebAssembly program at /page.wasm, and Go's
+// script that runs the program at /wasm_exec.js.
 func pageHandler(program, script []byte) http.Handler {
 	mux := http.NewServeMux()
 	for _, f := range []struct {

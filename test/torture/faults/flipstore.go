@@ -123,7 +123,8 @@ func buildStore(k damagedStoreKind, seed uint64, setup workload.StoreSetup) (*da
 	return s, err
 }
 
-// recordState records the current state of the store.
+// recordState records the entries of m, the number of the last change, and the content of the store's file in mem. A
+// damaged file is compared with them later.
 func (s *damagedStore) recordState(m *oxbow.Memory, mem *vfs.Mem) error {
 	es, err := workload.CollectEntries(m)
 	if err != nil {

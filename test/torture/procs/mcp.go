@@ -32,7 +32,7 @@ func openStdio(ctx context.Context, in io.WriteCloser, out io.ReadCloser) (proce
 	return &mcpConnection{s, func() { _ = in.Close() }}, nil
 }
 
-// openHTTP connects to the server at an address.
+// openHTTP connects to the MCP server at an address. token is sent with each request.
 func openHTTP(ctx context.Context, url, token string) (processConnection, error) {
 	// Use a new pool of connections, because the connections to a server that has died must not be used for the next
 	// server.

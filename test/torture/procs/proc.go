@@ -65,7 +65,8 @@ func startProc(ctx context.Context, p *processRole) error {
 	return p.start(ctx)
 }
 
-// start starts a process. The caller must hold mu.
+// start starts a new process for this role, and connects to it. If the connection fails within callTimeout, the process
+// is killed, and start returns an error. The caller must hold mu.
 func (p *processRole) start(ctx context.Context) error {
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
 	stderr := &outputTail{}

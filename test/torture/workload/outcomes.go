@@ -76,7 +76,7 @@ func FilterModelsByEntries(models []*StoreModel, wantEntries []oxbow.Entry) []*S
 	return fit
 }
 
-// DistinctModels returns the models without duplicates.
+// DistinctModels returns the models without those that have the same content as an earlier model.
 func DistinctModels(ms []*StoreModel) []*StoreModel {
 	var ds []*StoreModel
 	for _, m := range ms {

@@ -143,7 +143,8 @@ func (j *CrashJudge) examineOpenedImage(
 	return st, nil
 }
 
-// openAndCheck opens and checks the store. It returns the entries.
+// openAndCheck opens the store in image, checks it for damage, and returns its entries. It hides the files in which the
+// store has saved incomplete records.
 func (j *CrashJudge) openAndCheck(image *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
 	fsys := NewFS(image, j.setup)
 	fsys.IsHiddenFile = IsTornRecordFile
