@@ -5,24 +5,24 @@ package web
 import (
 	"slices"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
+// approveEntry approves an entry. If the form contains the version that the page has shown, it approves only this
+// version.
 func approveEntry(c *pageRequest) (pageReply, error) {
 	name := c.entryNameFromPath()
-	if base := c.formEntryVersion(); base != nil { // approve only the version that the page has shown
+	in := labels.ApproveEntriesIn{EntryNames: []string{name}}
+	if shown := c.formEntryVersion(); shown != nil {
 		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
-		if err == nil && e.Version != *base {
-			err = &oxbow.ConflictError{Name: e.Name, Want: *base, Have: e.Version}
-		}
 		if err != nil {
 			return nil, err
 		}
+		in.ShownVersions = map[string]uint64{e.Name: *shown}
 	}
-	out, err := labels.ApproveEntries(c.ctx, c.workspace, labels.ApproveEntriesIn{EntryNames: []string{name}})
+	out, err := labels.ApproveEntries(c.ctx, c.workspace, in)
 	if err != nil {
 		return nil, err
 	}

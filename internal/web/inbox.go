@@ -328,17 +328,22 @@ func approveHeldEntry(c *pageRequest) (pageReply, error) {
 		}
 		return nil, err
 	}
+	shownVersion := e.Version
 	if text != "" {
-		v := e.Version
-		if _, err := verb.Remember(
+		saved, err := verb.Remember(
 			c.ctx,
 			c.workspace,
-			verb.RememberIn{Name: name, Content: text, IfVersion: &v},
-		); err != nil {
+			verb.RememberIn{Name: name, Content: text, IfVersion: &shownVersion},
+		)
+		if err != nil {
 			return failedDecisionPage(err, form, "name", name, "version", formatEntryVersion(e.Entry)), nil
 		}
+		shownVersion = saved.Version
 	}
-	out, err := labels.ApproveEntries(c.ctx, c.workspace, labels.ApproveEntriesIn{EntryNames: []string{name}})
+	out, err := labels.ApproveEntries(c.ctx, c.workspace, labels.ApproveEntriesIn{
+		EntryNames:    []string{name},
+		ShownVersions: map[string]uint64{e.Name: shownVersion},
+	})
 	if err != nil {
 		return nil, err
 	}

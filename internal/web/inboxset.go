@@ -4,7 +4,9 @@
 package web
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,9 +135,9 @@ func (c *pageRequest) quarantinedEntryRows(sets []quarantinedEntryGroup, row int
 	return rows, shownCount
 }
 
-// submittedGroupNames returns the names of the entries in the group about which the person has decided with the form.
-// It leaves out entries that were written or changed after the page was shown.
-func (c *pageRequest) submittedGroupNames() (names []string, err error) {
+// submittedGroupVersions returns the versions of the entries in the group about which the person has decided with the
+// form, by the entries' names. It leaves out entries that were written or changed after the page was shown.
+func (c *pageRequest) submittedGroupVersions() (map[string]uint64, error) {
 	last := c.formEntryVersion()
 	if last == nil {
 		return nil, &oxbow.InvalidError{Field: "version", Reason: "is missing; reload the inbox"}
@@ -144,31 +146,35 @@ func (c *pageRequest) submittedGroupNames() (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	versions := map[string]uint64{}
 	for _, s := range groupQuarantinedEntries(held.Entries) {
 		if s.groupKey != c.formValue("set") {
 			continue
 		}
 		for _, e := range s.entries {
 			if e.Version <= *last {
-				names = append(names, e.Name)
+				versions[e.Name] = e.Version
 			}
 		}
 	}
-	if names == nil {
+	if len(versions) == 0 {
 		return nil, &oxbow.InvalidError{Field: "set", Reason: "contains nothing that still waits; reload the inbox"}
 	}
-	return names, nil
+	return versions, nil
 }
 
 // approveQuarantinedGroup approves all entries of the group that was submitted with the form, in a single change. The
 // entries of a group come from the same session or import. Entries that were changed after the page was shown are left
 // out.
 func approveQuarantinedGroup(c *pageRequest) (pageReply, error) {
-	names, err := c.submittedGroupNames()
+	shown, err := c.submittedGroupVersions()
 	if err != nil {
 		return nil, err
 	}
-	out, err := labels.ApproveEntries(c.ctx, c.workspace, labels.ApproveEntriesIn{EntryNames: names})
+	out, err := labels.ApproveEntries(c.ctx, c.workspace, labels.ApproveEntriesIn{
+		EntryNames:    slices.Sorted(maps.Keys(shown)),
+		ShownVersions: shown,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -182,11 +188,11 @@ func forgetQuarantinedGroup(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
-	names, err := c.submittedGroupNames()
+	shown, err := c.submittedGroupVersions()
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.forgetEntries(names)
+	to, err := c.forgetEntries(slices.Sorted(maps.Keys(shown)))
 	to.path = c.nextInboxPath()
 	return to, err
 }

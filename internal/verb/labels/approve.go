@@ -21,6 +21,10 @@ type ApproveEntriesIn struct {
 	Group      string   `json:"group,omitempty"            usage:"approve all entries of an import, pull or load, by the ID that oxbow approve lists"   value:"ID"`
 	Filter     string   `json:"filter,omitempty"           usage:"approve only the entries of the group that this FILTER selects, such as project:NAME"`
 	DryRun     bool     `json:"dry_run,omitempty"          usage:"show what would be changed and change nothing"`
+
+	// ShownVersions contains, by the entries' names, the versions whose texts the person has seen. If it is not nil, and
+	// an entry now has another version, nothing is approved and the error matches [oxbow.ErrConflict].
+	ShownVersions map[string]uint64 `json:"-" flag:"-"`
 }
 
 // ApproveEntries approves entries that are held back, so that they are also shown to models that have not asked for
@@ -67,14 +71,28 @@ func ApproveEntries(ctx context.Context, w *verb.Workspace, in ApproveEntriesIn)
 	if len(names) == 0 {
 		return RelabelOut{}, verb.Advise(verb.Invalidf("no entry is named"), "oxbow approve lists what is held back")
 	}
-	return applyLabelPlan(
-		ctx,
-		w,
-		label.PlanLabelUpdates(label.Selection{Names: names}, "approve", func(ls []oxbow.Label) []oxbow.Label {
-			return append(withoutQuarantineLabels(ls), provenance.ApprovedByPersonLabel)
-		}),
-		in.DryRun,
-	)
+	plan := label.PlanLabelUpdates(label.Selection{Names: names}, "approve", func(ls []oxbow.Label) []oxbow.Label {
+		return append(withoutQuarantineLabels(ls), provenance.ApprovedByPersonLabel)
+	})
+	if in.ShownVersions != nil {
+		plan = requireVersions(plan, in.ShownVersions)
+	}
+	return applyLabelPlan(ctx, w, plan, in.DryRun)
+}
+
+// requireVersions returns a planner that plans the same changes of labels as the given planner, but fails with an
+// [oxbow.ConflictError] if an entry does not have the version that the map contains for its name. Another writer cannot
+// change the entry between planning and the change, because the planned operations require the planned version.
+func requireVersions(plan label.Planner, versions map[string]uint64) label.Planner {
+	return func(ctx context.Context, s oxbow.Store) (label.LabelChangePlan, error) {
+		p, err := plan(ctx, s)
+		for _, c := range p.EntryChanges {
+			if want := versions[c.Name]; want != c.PlannedVersion {
+				return label.LabelChangePlan{}, &oxbow.ConflictError{Name: c.Name, Want: want, Have: c.PlannedVersion}
+			}
+		}
+		return p, err
+	}
 }
 
 // findGroupEntryNames returns the names of the group's entries that the filter f selects. A group consists of entries

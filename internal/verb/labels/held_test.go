@@ -5,6 +5,7 @@ package labels
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/label"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
@@ -103,6 +105,33 @@ func TestHeldFromHeads(t *testing.T) {
 	}
 	if fromHeads := held(); !reflect.DeepEqual(fromHeads, fromEntries) {
 		t.Errorf("with a snapshot Held() = %+v\nwant %+v", fromHeads, fromEntries)
+	}
+
+	// An approval of a version that the entry no longer has changes nothing, because the person has not seen the text.
+	person := oxbow.WithSource(t.Context(), w.Source)
+	e, err := m.Get(person, "run2 note 3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, isCurrent := range map[uint64]bool{e.Version - 1: false, e.Version: true} {
+		in := ApproveEntriesIn{EntryNames: []string{e.Name}, ShownVersions: map[string]uint64{e.Name: version}, DryRun: true}
+		out, err := ApproveEntries(t.Context(), w, in)
+		if errors.Is(err, oxbow.ErrConflict) == isCurrent || len(out.Entries) > 0 != isCurrent {
+			t.Errorf("approving version %d of %d: %d entries, %v", version, e.Version, len(out.Entries), err)
+		}
+	}
+	// If another writer changes the entry between the check and the approval, the approval fails.
+	w.Open = func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil }
+	plan := requireVersions(func(ctx context.Context, s oxbow.Store) (label.LabelChangePlan, error) {
+		p, err := label.PlanLabelUpdates(label.Selection{Names: []string{e.Name}}, "approve", withoutQuarantineLabels)(ctx, s)
+		change(t, m, oxbow.Update{Name: e.Name, Content: "Another order.", Labels: e.Labels})
+		return p, err
+	}, map[string]uint64{e.Name: e.Version})
+	if _, err := applyLabelPlan(person, w, plan, false); !errors.Is(err, oxbow.ErrConflict) {
+		t.Errorf("the approval of a text that was changed meanwhile: %v, want a conflict", err)
+	}
+	if now, err := m.Get(person, e.Name); err != nil || now.MayShow(oxbow.Unasked) {
+		t.Errorf("the changed entry is approved: %+v, %v", now, err)
 	}
 
 	// A part of a group can be approved.
