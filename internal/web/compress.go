@@ -24,12 +24,13 @@ func withCompression(w http.ResponseWriter, r *http.Request, handle func(http.Re
 	handle(z)
 }
 
-// acceptsGzip reports whether a header Accept-Encoding lists gzip without refusing it.
+// acceptsGzip reports whether a header Accept-Encoding lists gzip without refusing it. A weight of 0 refuses it (RFC
+// 9110, section 12.4.2).
 func acceptsGzip(header string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, weight, _ := strings.Cut(strings.ReplaceAll(part, " ", ""), ";")
 		if strings.EqualFold(name, "gzip") {
-			return weight != "q=0" && weight != "q=0.0"
+			return strings.TrimRight(weight, "0") != "q=" && strings.TrimRight(weight, "0") != "q=0."
 		}
 	}
 	return false

@@ -42,7 +42,8 @@ func TestCompression(t *testing.T) {
 		return resp, string(text)
 	}
 	_, plain := get(at("n", ""), "identity")
-	for accepted, want := range map[string]string{"br, gzip": "gzip", "gzip;q=0": "", "": ""} {
+	for accepted, want := range map[string]string{"br, gzip": "gzip", "gzip;q=0": "", "gzip; q=0.00": "",
+		"gzip;q=0.000": "", "gzip;q=0.001": "gzip", "": ""} {
 		resp, text := get(at("n", ""), accepted)
 		if got := resp.Header.Get("Content-Encoding"); got != want || text != plain {
 			t.Errorf("%q: encoding %q, want %q (%d bytes, want %d)", accepted, got, want, len(text), len(plain))
