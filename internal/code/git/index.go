@@ -41,22 +41,34 @@ func ListTrackedFiles(path string) ([]string, error) {
 	}
 	r.isSHA256 = r.usesSHA256()
 	at := strings.ToLower(filepath.ToSlash(rel))
+	depth := strings.Count(at, "/") + 1 // number of names in the path
 	var names []string
 	err = r.readIndexNames(filepath.Join(r.gitDir, "index"), func(e IndexEntry) {
 		name := e.Name
+		above, below := cutPathAfter(name, depth)
 		switch lower := strings.ToLower(name); {
 		// The requested path is a tracked file or link, or it is below an index entry for a whole directory. An index
 		// contains entries for whole directories if they are submodules or if the index is sparse.
 		case lower == at, strings.HasSuffix(name, "/") && strings.HasPrefix(at+"/", lower):
 			names = append(names, ".")
-		case strings.HasPrefix(lower, at+"/"):
-			names = append(names, name[len(at)+1:])
+		case below != "" && strings.ToLower(above) == at:
+			names = append(names, below)
 		}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading what git tracks: %w", err)
 	}
 	return names, nil
+}
+
+// cutPathAfter splits a path, whose names are separated by slashes, after its first n names. Both results are without
+// the slash between them. The result below is empty if the path has at most n names.
+func cutPathAfter(name string, n int) (above, below string) {
+	rest := name
+	for range n {
+		_, rest, _ = strings.Cut(rest, "/")
+	}
+	return strings.TrimSuffix(name[:len(name)-len(rest)], "/"), rest
 }
 
 // IsInWorktree reports whether a directory is in a git working tree.

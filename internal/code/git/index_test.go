@@ -43,6 +43,21 @@ func TestTracked(t *testing.T) {
 	}
 }
 
+// TestTrackedBelowUnusualName tests a directory whose name gets longer if its letters are made lower-case, and a
+// directory whose name gets shorter. The names of the tracked files must still be complete.
+func TestTrackedBelowUnusualName(t *testing.T) {
+	g := newRepo(t)
+	for _, dir := range []string{"ȺȺȺȺ", "ẞẞẞẞ"} {
+		g.write(dir+"/m", "a")
+		g.write(dir+"/notes/long name.md", "b")
+		g.commit(dir)
+		got, err := ListTrackedFiles(filepath.Join(g.dir, dir))
+		if want := []string{"m", "notes/long name.md"}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("ListTrackedFiles(%s) = %q, %v, want %q", dir, got, err, want)
+		}
+	}
+}
+
 func FuzzIndexEntry(f *testing.F) {
 	f.Add([]byte(strings.Repeat("x", 62)+"name\x00\x00\x00\x00\x00\x00"), "na", uint32(2))
 	f.Fuzz(func(t *testing.T, b []byte, before string, version uint32) {
