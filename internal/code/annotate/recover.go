@@ -53,9 +53,9 @@ func (b *Store) RecoverSidecars(ctx context.Context, dryRun bool) ([]RecoverResu
 func (b *Store) recoverSidecar(ctx context.Context, name string, dryRun bool) (result RecoverResult, err error) {
 	full := path.Join(b.sidecarDir, name)
 	if !dryRun {
-		unlock, err := b.lockWriters(ctx)
-		if err != nil {
-			return result, err
+		unlock, lockErr := b.lockWriters(ctx)
+		if lockErr != nil {
+			return result, lockErr
 		}
 		defer func() { err = errors.Join(err, unlock()) }()
 	}
