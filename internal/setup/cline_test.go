@@ -48,6 +48,16 @@ func TestClineForeignHook(t *testing.T) {
 	}
 	before := tree(t, dir)
 	run(t, FindClient("cline"), w, o, true)
+
+	// Another program replaces the hook that setup has written. The removal of oxbow keeps the other program's hook.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	run(t, FindClient("cline"), w, o, false)
+	write(t, path, "#!/bin/sh\necho '{}'\n")
+	run(t, FindClient("cline"), w, o, true)
+	equalTrees(t, "another program's hook in place of oxbow's", tree(t, dir), before)
+
 	o.NoInject = true
 	run(t, FindClient("cline"), w, o, false)
 	run(t, FindClient("cline"), w, o, true)

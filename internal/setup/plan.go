@@ -189,8 +189,10 @@ func checkWritable(path string) error {
 // textWithoutOxbow returns the content that the file would have without oxbow, or nil if the file would not exist. The
 // argument text is the present content, and r is the record that setup wrote, or nil. If text is exactly what setup
 // wrote, the result is the original content in the record. Otherwise textWithoutOxbow removes oxbow's parts from text.
-// If the whole file belongs to oxbow (f.isOwnedByOxbow), the result is nil, except for a file without a record that
-// does not contain the word oxbow.
+//
+// If the whole file belongs to oxbow (f.isOwnedByOxbow), the result is nil. A file that does not contain the word oxbow
+// is kept in two cases, because another program wrote it: if it has no record, or if it is executable. In the second
+// case, the other program has replaced the file that setup wrote.
 func (f *clientFile) textWithoutOxbow(text []byte, r *fileSetupRecord) ([]byte, error) {
 	switch {
 	case text == nil:
@@ -198,10 +200,11 @@ func (f *clientFile) textWithoutOxbow(text []byte, r *fileSetupRecord) ([]byte, 
 	case r != nil && r.WrittenContentDigest == digestHex(text):
 		return r.originalText()
 	case f.isOwnedByOxbow:
-		if r != nil || bytes.Contains(text, []byte("oxbow")) {
-			return nil, nil
+		isForeign := (r == nil || f.isOxbowExecutable) && !bytes.Contains(text, []byte("oxbow"))
+		if isForeign {
+			return text, nil
 		}
-		return text, nil
+		return nil, nil
 	}
 	var base []byte
 	existed := true
