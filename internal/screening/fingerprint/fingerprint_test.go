@@ -502,6 +502,20 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
+// TestExtractHalfSurrogatePair tests that an escape after the first half of a surrogate pair is not lost if it is not
+// the second half.
+func TestExtractHalfSurrogatePair(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"a":"\ud83d\u0041bc"}`: "{\na\n:\n\ufffdAbc\n}",
+		`{"a":"\ud83d\ude00bc"}`: "{\na\n:\n\U0001f600bc\n}",
+		`{"a":"\ud83d\nbc"}`:     "{\na\n:\n\ufffd\nbc\n}",
+	} {
+		if got := ExtractOutputText([]byte(raw)); got != want {
+			t.Errorf("ExtractOutputText(%s) = %q, want %q", raw, got, want)
+		}
+	}
+}
+
 // FuzzWords tests that a text from which at least one hash is stored is recognized as a repetition of itself. A text
 // without hashes must not be recognized.
 func FuzzWords(f *testing.F) {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"strconv"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // ExtractOutputText returns the text that a model reads in a tool's output. For JSON, these are the strings with
@@ -52,7 +53,8 @@ func unescapeJSON(s []byte) string {
 
 // escapedRune decodes the four hexadecimal digits after \u at the start of s. It returns the character, and how many
 // bytes of s encode it. If the digits are the first half of a surrogate pair, escapedRune also decodes the escape after
-// them, which is the second half. If the digits are not valid, it returns a space and the size 0.
+// them, which is the second half. Without a second half, it returns the replacement character for the first half. If
+// the digits are not valid, it returns a space and the size 0.
 func escapedRune(s []byte) (r rune, size int) {
 	digits := func(s []byte) rune {
 		if len(s) < 4 {
@@ -70,7 +72,9 @@ func escapedRune(s []byte) (r rune, size int) {
 	}
 	hasNextEscape := len(s) >= 10 && string(s[4:6]) == `\u`
 	if hasNextEscape && utf16.IsSurrogate(r) {
-		return utf16.DecodeRune(r, digits(s[6:])), 10
+		if pair := utf16.DecodeRune(r, digits(s[6:])); pair != utf8.RuneError {
+			return pair, 10
+		}
 	}
 	return r, 4
 }
