@@ -15,6 +15,9 @@ const (
 	maxDomainBytes    = 255
 )
 
+// maxTopLevelDomainLetters is the maximum number of letters of a top-level domain. The longest existing one has 18.
+const maxTopLevelDomainLetters = 24
+
 // atSignForms contains the forms of the at sign: the plain sign, its encoding in a URL, and the full-width sign.
 var atSignForms = []string{"@", "%40", "＠"}
 
@@ -92,13 +95,14 @@ func findLocalPartStart(textBeforeAt string) int {
 
 // findDomainEnd returns the end of the domain that begins at position start. If no domain begins there, findDomainEnd
 // returns 0. A domain has at least two labels, and its last label can be a top-level domain. A period after the domain
-// does not belong to it.
+// does not belong to it. A domain may be longer than in valid addresses, so that no part of it remains when addresses are
+// removed.
 func findDomainEnd(text string, start int) int {
 	end := 0
 	label := start
 	labels := 0
 	i := start
-	for i < len(text) && i-start <= maxDomainBytes {
+	for i < len(text) {
 		c, n := utf8.DecodeRuneInString(text[i:])
 		if c == '.' {
 			if i == label {
@@ -127,8 +131,11 @@ func isTopLevelDomain(label string) bool {
 			return strings.HasPrefix(label, "xn--")
 		}
 		letters++
+		if letters > maxTopLevelDomainLetters {
+			return false
+		}
 	}
-	return letters >= 2 && letters <= 24
+	return letters >= 2
 }
 
 // These are parts of mail addresses that do not belong to a person: programs' local parts, local parts and domains

@@ -108,6 +108,10 @@ func TestRedact(t *testing.T) {
 	if got, want := Redact(text, []Kind{kindIBAN}), "Ann: ann@firma.de, [iban], 4111 1111 1111 1111."; got != want {
 		t.Errorf("Redact = %q, want %q", got, want)
 	}
+	long := strings.Repeat("mail.", 100) + "firma.de"
+	if got, want := Redact("Ann: ann@"+long+".", AllKinds()), "Ann: [mail]."; got != want {
+		t.Errorf("Redact of a mail address with a long domain = %q, want %q", got, want)
+	}
 	if got := Redact(text, nil); got != text {
 		t.Errorf("Redact of no kinds = %q", got)
 	}
