@@ -95,8 +95,8 @@ func findLocalPartStart(textBeforeAt string) int {
 
 // findDomainEnd returns the end of the domain that begins at position start. If no domain begins there, findDomainEnd
 // returns 0. A domain has at least two labels, and its last label can be a top-level domain. A period after the domain
-// does not belong to it. A domain may be longer than in valid addresses, so that no part of it remains when addresses are
-// removed.
+// does not belong to it. A domain may be longer than in valid addresses, so that no part of it remains when addresses
+// are removed.
 func findDomainEnd(text string, start int) int {
 	end := 0
 	label := start

@@ -22,8 +22,8 @@ type ApproveEntriesIn struct {
 	Filter     string   `json:"filter,omitempty"           usage:"approve only the entries of the group that this FILTER selects, such as project:NAME"`
 	DryRun     bool     `json:"dry_run,omitempty"          usage:"show what would be changed and change nothing"`
 
-	// ShownVersions contains, by the entries' names, the versions whose texts the person has seen. If it is not nil, and
-	// an entry now has another version, nothing is approved and the error matches [oxbow.ErrConflict].
+	// ShownVersions contains, by the entries' names, the versions whose texts the person has seen. If it is not nil,
+	// and an entry now has another version, nothing is approved and the error matches [oxbow.ErrConflict].
 	ShownVersions map[string]uint64 `json:"-" flag:"-"`
 }
 

@@ -114,7 +114,11 @@ func TestHeldFromHeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for version, isCurrent := range map[uint64]bool{e.Version - 1: false, e.Version: true} {
-		in := ApproveEntriesIn{EntryNames: []string{e.Name}, ShownVersions: map[string]uint64{e.Name: version}, DryRun: true}
+		in := ApproveEntriesIn{
+			EntryNames:    []string{e.Name},
+			ShownVersions: map[string]uint64{e.Name: version},
+			DryRun:        true,
+		}
 		out, err := ApproveEntries(t.Context(), w, in)
 		if errors.Is(err, oxbow.ErrConflict) == isCurrent || len(out.Entries) > 0 != isCurrent {
 			t.Errorf("approving version %d of %d: %d entries, %v", version, e.Version, len(out.Entries), err)
@@ -123,7 +127,14 @@ func TestHeldFromHeads(t *testing.T) {
 	// If another writer changes the entry between the check and the approval, the approval fails.
 	w.Open = func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil }
 	plan := requireVersions(func(ctx context.Context, s oxbow.Store) (label.LabelChangePlan, error) {
-		p, err := label.PlanLabelUpdates(label.Selection{Names: []string{e.Name}}, "approve", withoutQuarantineLabels)(ctx, s)
+		p, err := label.PlanLabelUpdates(
+			label.Selection{Names: []string{e.Name}},
+			"approve",
+			withoutQuarantineLabels,
+		)(
+			ctx,
+			s,
+		)
 		change(t, m, oxbow.Update{Name: e.Name, Content: "Another order.", Labels: e.Labels})
 		return p, err
 	}, map[string]uint64{e.Name: e.Version})
