@@ -29,6 +29,7 @@ func newUnanalyzedChanges(deltas []Delta) []analyzedChange {
 // done.
 func analyzeChangedEntries(ctx context.Context, changes []analyzedChange, scorers []*ranking.Scorer) error {
 	var buf ranking.AnalysisBuffer
+	var reused index.Document // its slices are reused for each entry
 	for i := range changes {
 		d := &changes[i]
 		if d.Entry == nil {
@@ -41,11 +42,19 @@ func analyzeChangedEntries(ctx context.Context, changes []analyzedChange, scorer
 			if d.documents == nil {
 				d.documents = make(map[*ranking.Scorer]index.Document, len(scorers))
 			}
-			var doc index.Document
-			r.AnalyzeItem(ctx, newRankedEntryItem(d.Entry), &doc, &buf)
+			reused = index.Document{
+				Terms:               reused.Terms[:0],
+				PairHashes:          reused.PairHashes[:0],
+				AnalyzerTermNumbers: reused.AnalyzerTermNumbers[:0],
+			}
+			r.AnalyzeItem(ctx, newRankedEntryItem(d.Entry), &reused, &buf)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			doc := reused
+			doc.Terms = slices.Clone(doc.Terms)
+			doc.PairHashes = slices.Clone(doc.PairHashes)
+			doc.AnalyzerTermNumbers = slices.Clone(doc.AnalyzerTermNumbers)
 			d.documents[r] = doc
 		}
 	}
