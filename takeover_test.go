@@ -197,7 +197,9 @@ func TestTakeOverAtRandom(t *testing.T) {
 }
 
 // TestTakeOverBesideQueries lets several goroutines query a memory while another memory writes entries and saves its
-// index again and again. Each query must find all entries that were written before it.
+// index again and again. Each query must find all entries that were written before it. In every second round, the
+// queries wait until the index is saved. Otherwise they would index the entries themselves before, and would seldom
+// take over the index.
 func TestTakeOverBesideQueries(t *testing.T) {
 	h := newIndexHome(t, 300)
 	m, other := h.open(nil), h.open(nil)
@@ -205,6 +207,7 @@ func TestTakeOverBesideQueries(t *testing.T) {
 	var written atomic.Int64
 	var over atomic.Bool
 	var queries sync.WaitGroup
+	var queriesMayRun sync.RWMutex // locked for writing while the queries wait
 	var took atomic.Int64
 	for i := range 4 {
 		queries.Go(func() {
@@ -213,6 +216,7 @@ func TestTakeOverBesideQueries(t *testing.T) {
 				if last == 0 {
 					continue
 				}
+				queriesMayRun.RLock()
 				word := fmt.Sprintf("zq%dz", 1+r.IntN(last))
 				old := m.searcher.Load()
 				if hits := h.recall(m, word); len(hits) != 1 {
@@ -227,11 +231,17 @@ func TestTakeOverBesideQueries(t *testing.T) {
 				if now := m.searcher.Load(); now != old && now.savedIndex != nil {
 					took.Add(1)
 				}
+				queriesMayRun.RUnlock()
 			}
 		})
 	}
 	r := rand.New(rand.NewPCG(4, 0))
-	for n := range testenv.RepeatCount(8, 40) {
+	rounds := testenv.RepeatCount(8, 40)
+	for n := range rounds {
+		mustWait := n%2 == 0
+		if mustWait {
+			queriesMayRun.Lock()
+		}
 		h.writeEntries(other, r, n*600, 600)
 		marker := Entry{Name: fmt.Sprint("marker ", n), Content: fmt.Sprintf("zq%dz", n+1)}
 		if _, err := other.Remember(t.Context(), marker); err != nil {
@@ -239,10 +249,16 @@ func TestTakeOverBesideQueries(t *testing.T) {
 		}
 		h.saveIndex(other)
 		written.Store(int64(n + 1))
+		if mustWait {
+			queriesMayRun.Unlock()
+		}
 	}
 	over.Store(true)
 	queries.Wait()
 	t.Logf("an index file was taken over %d times", took.Load())
+	if took.Load() < int64(rounds/4) {
+		t.Errorf("an index file was taken over only %d times in %d rounds", took.Load(), rounds)
+	}
 	h.agree(m)
 	h.close(other)
 	h.close(m)
