@@ -220,6 +220,11 @@ func TestServerForgets(t *testing.T) {
 	h := newHarmed(t)
 	h.c.requestSender.maxReadRetryTime, h.c.options.ReadWait = 2*time.Second, 2*time.Second
 	groups, victim := h.groups(t), h.options[h.victim].Name
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := serverSettings(canceled, h.c.options.System); !errors.Is(err, context.Canceled) {
+		t.Errorf("the settings after the context was canceled: %v", err)
+	}
 	h.forget(t, h.victim)
 	h.names(t, h.victim, "takes no part", func() {})
 	if n := h.rightOrError(t, 1); n == 0 {

@@ -151,7 +151,8 @@ func serverSettings(ctx context.Context, systemConn *nats.Conn) (servers []serve
 
 // askServers sends a request to all servers, and calls onAnswer with the data of each answer. It waits 3 seconds for
 // the first answer, and ends when no further answer arrives within 300 milliseconds. If no server answers, askServers
-// returns nil. If onAnswer returns an error, askServers stops and returns this error.
+// returns nil. If onAnswer returns an error, askServers stops and returns this error. If ctx is done before all answers
+// have arrived, it returns the error of ctx.
 func askServers(
 	ctx context.Context,
 	system *nats.Conn,
@@ -173,7 +174,7 @@ func askServers(
 		m, err := sub.NextMsgWithContext(step)
 		cancel()
 		if err != nil {
-			return nil
+			return ctx.Err()
 		}
 		if err := onAnswer(m.Data); err != nil {
 			return err
