@@ -100,9 +100,16 @@ const maxMiddleTextBytes = 8 << 20
 // of this text. But it would hide fingerprints in the Bloom filter, which does not say when a text was read. Therefore
 // addMiddleFingerprints also writes these fingerprints to a new block of the file, which is newer than the vouch.
 func (f Store) addMiddleFingerprints(text string) error {
-	middle := text[maxFullyHashedTextBytes : len(text)-maxFullyHashedTextBytes]
+	// The word sequences at the ends of the middle are also stored, because they may continue in the other parts. In a
+	// text of less than twice maxFullyHashedTextBytes, the beginning and the end overlap. If they have more than these
+	// word sequences in common, nothing is between them.
+	from := maxFullyHashedTextBytes - textPartOverlapBytes
+	to := len(text) - maxFullyHashedTextBytes + textPartOverlapBytes
+	if from >= to {
+		return nil
+	}
 	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
-		if len(middle) > maxMiddleTextBytes {
+		if len(text)-2*maxFullyHashedTextBytes > maxMiddleTextBytes {
 			f.writeFingerprintLoss(dir, fmt.Sprintf("a text of %d bytes is too long", len(text)))
 			return nil
 		}
@@ -111,13 +118,7 @@ func (f Store) addMiddleFingerprints(text string) error {
 			return err
 		}
 		var prints []textFingerprint
-		eachReadTextHash(
-			text[max(0,
-				maxFullyHashedTextBytes-textPartOverlapBytes):len(text)-maxFullyHashedTextBytes+textPartOverlapBytes],
-			func(h uint64) {
-				prints = append(prints, key.encryptWordRunHash(h))
-			},
-		)
+		eachReadTextHash(text[from:to], func(h uint64) { prints = append(prints, key.encryptWordRunHash(h)) })
 		if err := f.addRemovedFingerprints(dir, key, prints); err != nil {
 			return err
 		}

@@ -635,6 +635,40 @@ func addLongText(t *testing.T, f Store, beginning, middle string) {
 	}
 }
 
+// TestLengthsOfLongTexts reads texts of which the beginning and the end overlap, touch, or leave out a middle. All word
+// sequences near the end of the one and the start of the other must be found.
+func TestLengthsOfLongTexts(t *testing.T) {
+	const half, overlap = maxFullyHashedTextBytes, textPartOverlapBytes
+	for _, size := range []int{
+		half + 1, 513 << 10, 700 << 10, 2*half - 2*overlap, 2*half - 2*overlap + 1, 2*half - 1, 2 * half, 2*half + 1,
+		2*half + overlap,
+	} {
+		var content strings.Builder
+		for i := 0; content.Len() < size; i++ {
+			fmt.Fprintf(&content, "%07d ", i)
+		}
+		text := content.String()[:size]
+		f, _ := newFile(t)
+		if id, err := f.AddText(ForeignTextBlock, text, "long"); id != "" || err == nil {
+			t.Errorf("AddText of %d bytes = %q, %v", size, id, err)
+		}
+		var sequences []string
+		for _, seam := range []int{size - half, half, size / 2} {
+			for from := max(0, seam-1000) / 8 * 8; from < min(size-50, seam+1000); from += 8 {
+				sequences = append(sequences, text[from:from+8*wordsPerWordRun-1])
+			}
+		}
+		for i, m := range f.FindRepeats(sequences, nil) {
+			if !m.IsRepeat() {
+				t.Fatalf("in a text of %d bytes, the words %q are not found", size, sequences[i])
+			}
+		}
+		if loss, isLost := f.LastFingerprintLoss(); isLost {
+			t.Errorf("after a text of %d bytes: %v", size, loss)
+		}
+	}
+}
+
 const middleOfLongText = "some words that stand in the middle of a very long page"
 
 // TestVouchOutlivesRemoved reads a long text, and then a person vouches for its middle. The middle must not be reported
