@@ -5,12 +5,14 @@ package logstore
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"reflect"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // TestAsOfIsReplay compares earlier states with the states that a replay of the log gives. Two stores with the same
@@ -304,4 +306,111 @@ func TestAsOfChoosesReplay(t *testing.T) {
 		t.Error(err)
 	}
 	checkAndCloseStore(t, m)
+}
+
+// logOpenHook is a file system that calls a function once, right before the log is opened.
+type logOpenHook struct {
+	vfs.FS
+	opensBeforeCall int // number of times that the log is opened before the call
+	fn              func()
+}
+
+func (f *logOpenHook) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if fn := f.fn; fn != nil && name == "memory.oxbow" {
+		f.opensBeforeCall--
+		if f.opensBeforeCall < 0 {
+			f.fn = nil
+			fn()
+		}
+	}
+	return f.FS.OpenFile(name, flag, perm)
+}
+
+// openCompactedStore returns a store with 10 entries. The changes 1 to 10 added them, a compaction (change 11) dropped
+// these changes, and the changes 12 to 21 updated the entries. The function compactAgain opens the same files as
+// another process would, and runs a compaction that drops the changes up to 18.
+func openCompactedStore(t *testing.T) (m *DB, hook *logOpenHook, compactAgain func()) {
+	t.Helper()
+	h := newRandomHistory(t, 3)
+	files := h.fs
+	hook = &logOpenHook{FS: files}
+	h.fs = hook
+	m = h.open(Options{MinSnapshotOps: 1 << 20})
+	h.fs = files
+	for i := range 10 {
+		if err := m.Apply(t.Context(), store.Add{Name: fmt.Sprint("name ", i), Content: "first"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := m.Compact(t.Context(), time.Unix(h.now.Load(), 0), false); err != nil {
+		t.Fatal(err)
+	}
+	times := make([]int64, 10)
+	for i := range times {
+		if err := m.Apply(t.Context(), store.Update{Name: fmt.Sprint("name ", i), Content: "second"}); err != nil {
+			t.Fatal(err)
+		}
+		times[i] = h.now.Load()
+	}
+	return m, hook, func() {
+		other := h.open(Options{MinSnapshotOps: 1 << 20})
+		if _, err := other.Compact(t.Context(), time.Unix(times[7], 0), false); err != nil {
+			t.Error(err)
+		}
+		if first, _ := other.changeNumberRange(); first != 19 {
+			t.Errorf("after the compaction, the first change in the log is %d, want 19", first)
+		}
+		checkAndCloseStore(t, other)
+	}
+}
+
+// TestAsOfBesideCompaction tests AsOf if another process compacts the log meanwhile and drops the earlier state. AsOf
+// must then fail, because the compacted log contains only later versions of the entries.
+func TestAsOfBesideCompaction(t *testing.T) {
+	for opensBeforeCall := range 3 {
+		m, hook, compactAgain := openCompactedStore(t)
+		hook.opensBeforeCall, hook.fn = opensBeforeCall, compactAgain
+		past, err := m.AsOf(t.Context(), 12)
+		if hook.fn != nil {
+			t.Fatalf("AsOf has not opened the log %d times", opensBeforeCall+1)
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("with a compaction before open %d of the log: AsOf = %v, want ErrNotFound", opensBeforeCall+1, err)
+		}
+		if err == nil {
+			t.Errorf("the earlier state contains %v", entriesByID(t, past))
+			if err := past.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		checkAndCloseStore(t, m)
+	}
+}
+
+// TestEntriesAtStartBesideCompaction tests that EntriesAtStart yields no wrong versions if another process compacts the
+// log after LaterChanges, or between the opens of the log in EntriesAtStart.
+func TestEntriesAtStartBesideCompaction(t *testing.T) {
+	for opensBeforeCall := range 2 {
+		m, hook, compactAgain := openCompactedStore(t)
+		later, ok, err := m.LaterChanges(t.Context(), 12)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		hook.opensBeforeCall, hook.fn = opensBeforeCall, compactAgain
+		entries, isValid := later.EntriesAtStart(t.Context())
+		for e, err := range entries {
+			if err != nil {
+				t.Error(err)
+			} else if e.Version > 12 {
+				t.Errorf("EntriesAtStart yields version %d of %q", e.Version, e.Name)
+			}
+		}
+		if hook.fn != nil {
+			t.Fatalf("EntriesAtStart has not opened the log %d times", opensBeforeCall+1)
+		}
+		if isValid() {
+			t.Errorf("with a compaction before open %d of the log, isValid returns true", opensBeforeCall+1)
+		}
+		checkAndCloseStore(t, m)
+	}
 }

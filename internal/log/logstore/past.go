@@ -203,6 +203,10 @@ func (p *LaterChanges) yieldEarlierEntries(ctx context.Context, yield func(Entry
 		return err
 	}
 	defer log.Close()
+	if log.Header().BaseSeq > p.startSeq {
+		// A compaction that ran since LaterChanges kept only later versions of the entries.
+		return errReadFromStart
+	}
 	r := startEntryReader{db: p.db, log: log, ctx: ctx, yield: yield}
 	for ops := p.opsBeforeStart; len(ops) > 0; {
 		inBase, _ := slices.BinarySearchFunc(ops, log.Header().BaseSeq+1, func(op opBeforeStart, seq uint64) int {
@@ -265,6 +269,9 @@ func (r *startEntryReader) readInitialEntries(ops []opBeforeStart) error {
 		return err
 	}
 	defer log.Close()
+	if log.Header().BaseSeq != r.log.Header().BaseSeq {
+		return errReadFromStart // Another compaction has run since r.log was opened.
+	}
 	isAtEnd := false
 	err = log.Read(func(record *wal.Record) error {
 		isAtEnd = record.Type != wal.TypeBaseSection
