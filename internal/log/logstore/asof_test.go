@@ -214,6 +214,45 @@ func TestAsOfWithoutSnapshot(t *testing.T) {
 	}
 }
 
+// TestAsOfWithoutLog tests an earlier state whose snapshot cannot be read any more, if the log was removed, or replaced
+// by an older and shorter copy. An error must report this, because Get must not report that an entry does not exist,
+// and a list must not just end.
+func TestAsOfWithoutLog(t *testing.T) {
+	for _, withOlderCopy := range []bool{false, true} {
+		h, m, past, _ := openPastWithSnapshot(t)
+		wantErr := store.ErrVanished
+		if err := h.fs.Rename("memory.oxbow", "moved"); err != nil {
+			t.Fatal(err)
+		}
+		if withOlderCopy {
+			wantErr = store.ErrRolledBack
+			older := h.open(Options{MinSnapshotOps: 1 << 20})
+			if err := older.Apply(t.Context(), store.Add{Name: "name 1", Content: "other"}); err != nil {
+				t.Fatal(err)
+			}
+			checkAndCloseStore(t, older)
+		}
+		past.(*readOnlyStateStore).st.base.recordError(errors.New("a page cannot be read"))
+		if e, err := past.Get(t.Context(), "name 1"); !errors.Is(err, wantErr) || errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Get = %+v, %v, want %v", e, err, wantErr)
+		}
+		var lastErr error
+		for _, err := range past.Entries(t.Context(), store.Filter{}) {
+			lastErr = err
+		}
+		if !errors.Is(lastErr, wantErr) {
+			t.Errorf("the list ends with %v, want %v", lastErr, wantErr)
+		}
+		if err := past.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := h.fs.Rename("moved", "memory.oxbow"); err != nil {
+			t.Fatal(err)
+		}
+		checkAndCloseStore(t, m)
+	}
+}
+
 // TestAsOfBesideWriter reads an earlier state in several goroutines. Meanwhile, other goroutines make the same earlier
 // state, and the store is changed and compacted. After the compaction, reading may fail, but must not return anything
 // else than the earlier state.

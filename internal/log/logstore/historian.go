@@ -369,7 +369,7 @@ func droppedHistoryError(firstSeq uint64) error {
 }
 
 // replayUpTo reads the log from its start to the change with the number seq, and applies each record to applier. It
-// returns how the entries changed. If seq is 0, it does nothing.
+// returns how the entries changed. It fails if the log does not contain the change. If seq is 0, it does nothing.
 func (d *DB) replayUpTo(seq uint64, applier recordApplier) ([]store.Delta, error) {
 	if seq == 0 {
 		return nil, nil
@@ -382,11 +382,21 @@ func (d *DB) replayUpTo(seq uint64, applier recordApplier) ([]store.Delta, error
 	if first := log.Header().BaseSeq + 1; seq+1 < first {
 		return nil, droppedHistoryError(first)
 	}
-	return d.replayLog(log, applier, nil, seq)
+	deltas, err := d.replayLog(log, applier, nil, seq)
+	switch {
+	case err != nil:
+		return deltas, err
+	case !log.Exists():
+		return nil, d.convertWALError(wal.ErrVanished)
+	case log.LastSeq() < seq:
+		return nil, d.convertWALError(&wal.RolledBackError{LastSeq: log.LastSeq(), DurableSeq: seq})
+	}
+	return deltas, nil
 }
 
 // stateAt returns the state after a change. It reads the log from the start. The error matches ErrNotFound if a
-// compaction has dropped the change.
+// compaction has dropped the change, ErrVanished if the log does not exist, and ErrRolledBack if the log ends before
+// the change.
 func (d *DB) stateAt(seq uint64) (*state, error) {
 	st := newState()
 	_, err := d.replayUpTo(seq, st)
