@@ -131,7 +131,8 @@ func (l *entryListing) hideRows(ids *idset.Set) {
 
 // readOnlyStateStore is a read-only store whose state never changes. It can be used after db was closed, because it
 // keeps the files of its snapshot open. A compaction or a redaction makes the snapshot unreadable. The state is then
-// read from the log. If the compaction has dropped it, the methods fail with ErrBusy.
+// read from the log. If the compaction has dropped it, the methods fail with ErrBusy. If db was closed, and it had
+// opened the log's directory itself, the log cannot be opened any more, and the methods fail with ErrClosed.
 type readOnlyStateStore struct {
 	db  *DB
 	seq uint64 // number of the last change in the state

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"reflect"
 	"sync"
 	"testing"
@@ -178,6 +179,40 @@ func TestAsOfAfterClose(t *testing.T) {
 	}
 	if err := past.(store.Watcher).Refresh(t.Context()); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("Refresh of a closed state: %v", err)
+	}
+}
+
+// TestAsOfAfterCloseWithoutSnapshot tests an earlier state whose store was closed, and whose snapshot cannot be read
+// any more. If the store had opened the directory of the log itself, the log cannot be read, and the error is
+// ErrClosed.
+func TestAsOfAfterCloseWithoutSnapshot(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.oxbow")
+	m := openTest(t, nil, path, Options{MinSnapshotOps: 1})
+	for i := range 10 {
+		if err := m.Apply(t.Context(), store.Add{Name: fmt.Sprint("name ", i), Content: "first"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkAndCloseStore(t, m)
+	m = openTest(t, nil, path, Options{MinSnapshotOps: 1 << 20})
+	past, err := m.AsOf(t.Context(), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAndCloseStore(t, m)
+	past.(*readOnlyStateStore).st.base.recordError(errors.New("a page cannot be read"))
+	if _, err := past.Get(t.Context(), "name 1"); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("Get = %v, want ErrClosed", err)
+	}
+	var lastErr error
+	for _, err := range past.Entries(t.Context(), store.Filter{}) {
+		lastErr = err
+	}
+	if !errors.Is(lastErr, store.ErrClosed) {
+		t.Errorf("the list ends with %v, want ErrClosed", lastErr)
+	}
+	if err := past.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

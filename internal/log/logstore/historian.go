@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"slices"
 	"sort"
@@ -405,9 +406,17 @@ func (d *DB) stateAt(seq uint64) (*state, error) {
 
 // stateAtForReader is like stateAt, for a caller that could not read the rest of a state from a snapshot, for example
 // because a compaction has removed the snapshot. If the log does not contain the state any more, the error matches
-// ErrBusy. It must not match ErrNotFound, because the caller would conclude that an entry does not exist.
+// ErrBusy. It must not match ErrNotFound, because the caller would conclude that an entry does not exist. If d was
+// closed, and its directory with it, the error matches ErrClosed.
 func (d *DB) stateAtForReader(seq uint64) (*state, error) {
 	st, err := d.stateAt(seq)
+	if errors.Is(err, fs.ErrClosed) {
+		return nil, fmt.Errorf(
+			"%w: the entries after change %d could not be read to the end",
+			store.ErrClosed,
+			seq,
+		)
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, fmt.Errorf(
 			"%w: the entries after change %d could not be read to the end: %v",
