@@ -167,10 +167,25 @@ func (v *readOnlyStateStore) Get(ctx context.Context, name string) (store.Entry,
 	if st.snapshotReadError() == nil {
 		return e, err
 	}
-	// The snapshot could not be read, so read the whole log.
-	st, err = v.db.stateAtForReader(v.seq)
+	st, err = v.replaceUnreadableState()
 	if err != nil {
 		return store.Entry{}, err
+	}
+	return st.getEntry(name)
+}
+
+// replaceUnreadableState reads the state from the log, because its snapshot could not be read. It keeps the new state
+// for the next calls.
+func (v *readOnlyStateStore) replaceUnreadableState() (*state, error) {
+	v.mu.Lock()
+	st := v.st
+	v.mu.Unlock()
+	if st.base == nil {
+		return st, nil // Another call has read the state from the log.
+	}
+	st, err := v.db.stateAtForReader(v.seq)
+	if err != nil {
+		return nil, err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -178,7 +193,7 @@ func (v *readOnlyStateStore) Get(ctx context.Context, name string) (store.Entry,
 		v.st.base.release()
 		v.st = st
 	}
-	return st.getEntry(name)
+	return st, nil
 }
 
 func (v *readOnlyStateStore) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry, error] {
@@ -190,7 +205,7 @@ func (v *readOnlyStateStore) Entries(ctx context.Context, f store.Filter) iter.S
 		}
 		defer l.close()
 		l.excludeUnselectedRows(f)
-		v.db.yieldListedEntries(ctx, l, f, yield)
+		yieldListedEntries(ctx, l, f, v.replaceUnreadableState, yield)
 	}
 }
 

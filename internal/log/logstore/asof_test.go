@@ -229,6 +229,13 @@ func TestAsOfWithoutSnapshot(t *testing.T) {
 		}
 		past.(*readOnlyStateStore).st.base.recordError(errors.New("a page cannot be read"))
 		if !withCompaction {
+			if n := len(entriesByID(t, past)); n != 38 {
+				t.Errorf("the list has %d entries, want 38", n)
+			}
+			// The next list and Get must not read the log again.
+			if past.(*readOnlyStateStore).st.base != nil {
+				t.Error("after a list that read the log, the earlier state still uses the unreadable snapshot")
+			}
 			comparePast(t, "without a snapshot", past, want)
 		} else {
 			_, err := past.Get(t.Context(), "name 1")

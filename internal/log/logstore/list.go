@@ -361,11 +361,26 @@ func (d *DB) EachVersion(ctx context.Context, fn func(id, version uint64) bool) 
 	return nil
 }
 
-// yieldListedEntries yields the entries of a listing that the filter selects.
+// yieldListedEntries yields the entries of a listing that the filter selects. If the snapshot of the listing cannot be
+// read, it reads the remaining entries from the whole log.
 func (d *DB) yieldListedEntries(
 	ctx context.Context,
 	l *entryListing,
 	f store.Filter,
+	yield func(store.Entry, error) bool,
+) {
+	readStateFromLog := func() (*state, error) { return d.stateAtForReader(l.lastSeq) }
+	yieldListedEntries(ctx, l, f, readStateFromLog, yield)
+}
+
+// yieldListedEntries yields the entries of a listing that the filter selects. If the snapshot of the listing cannot be
+// read, yieldListedEntries yields the remaining entries of the state that the function readStateFromLog returns. This
+// state must be the state of the listing, without a snapshot.
+func yieldListedEntries(
+	ctx context.Context,
+	l *entryListing,
+	f store.Filter,
+	readStateFromLog func() (*state, error),
 	yield func(store.Entry, error) bool,
 ) {
 	last, stopped := uint64(0), false
@@ -377,8 +392,7 @@ func (d *DB) yieldListedEntries(
 	if stopped || l.base.snapshotReadError() == nil {
 		return
 	}
-	// The snapshot could not be read, so read the remaining entries from the whole log.
-	st, err := d.stateAtForReader(l.lastSeq)
+	st, err := readStateFromLog()
 	if err != nil {
 		yield(store.Entry{}, err)
 		return
