@@ -17,7 +17,8 @@
 //	prints  4 bytes length of the fingerprints
 //	level   4 bytes kind of the block, a [BlockKind]
 //	time    8 bytes seconds since 1970
-//	id      8 bytes start of an HMAC of the level, the labels and the fingerprints
+//	id      8 bytes start of an HMAC of the level, the labels and the fingerprints; if the fingerprints
+//	        are divided among several blocks, it is that of all of them in the first block
 //	labels  a nonce of 12 bytes, and the labels encrypted with AES-256-GCM, with the head
 //	        from "level" on as additional data; each label follows its length (uvarint)
 //	prints  6 bytes each: AES-256 of the hash of a run of words, with the key of the home
@@ -45,7 +46,7 @@ const (
 	blockHeaderSize       = 40
 	nonceSize             = 12
 	bytesPerFingerprint   = 6
-	maxFileBlockBodyBytes = 4 << 20 // maximum size in bytes of the labels and fingerprints that are stored for one text
+	maxFileBlockBodyBytes = 4 << 20 // maximum size in bytes of a block's encrypted labels, and of its fingerprints
 )
 
 var (
@@ -247,8 +248,33 @@ func (k *cipherKey) newUnencodedBlock(
 	return block
 }
 
-// appendBlock encodes a block and appends it to b. The argument addedTime is stored in the block.
+// maxFingerprintBytesPerBlock is the maximum size in bytes of the fingerprints in an encoded block. It is the largest
+// multiple of bytesPerFingerprint that readBlockHeader accepts.
+const maxFingerprintBytesPerBlock = maxFileBlockBodyBytes / bytesPerFingerprint * bytesPerFingerprint
+
+// appendBlock encodes a block and appends it to b. The argument addedTime is stored in the block. If the fingerprints
+// have more than maxFingerprintBytesPerBlock bytes, appendBlock divides them among several encoded blocks with the same
+// kind, labels and time. The first of these blocks has the identifier block.id. Because dropOldBlocks removes the
+// oldest blocks first, the file contains all of them if it contains the first.
 func (k *cipherKey) appendBlock(b []byte, block unencodedBlock, addedTime time.Time) []byte {
+	wholeID := block.id
+	rest := block.fingerprintBytes
+	for part := uint32(1); len(rest) > maxFingerprintBytesPerBlock; part++ {
+		block.fingerprintBytes = rest[:maxFingerprintBytesPerBlock]
+		b = k.appendSmallBlock(b, block, addedTime)
+		rest = rest[maxFingerprintBytesPerBlock:]
+		block.id = k.shortHMAC(
+			[]byte("continued"),
+			byteOrder.AppendUint64(nil, wholeID),
+			byteOrder.AppendUint32(nil, part),
+		)
+	}
+	block.fingerprintBytes = rest
+	return k.appendSmallBlock(b, block, addedTime)
+}
+
+// appendSmallBlock is like appendBlock for a block whose fingerprints have at most maxFingerprintBytesPerBlock bytes.
+func (k *cipherKey) appendSmallBlock(b []byte, block unencodedBlock, addedTime time.Time) []byte {
 	raw := make([]byte, blockHeaderSize)
 	copy(raw, blockMagic)
 	byteOrder.PutUint32(raw[20:], uint32(block.blockKind))

@@ -415,6 +415,8 @@ func (f Store) AcceptMatchedWords(matches ...Match) error {
 	if len(prints) == 0 {
 		return nil
 	}
+	slices.Sort(prints)
+	prints = slices.Compact(prints) // The matches may have words in common.
 	_, _, err := f.addFileBlocks(
 		fingerprintsFile,
 		unwrittenFileBlock{acceptedWordsBlock, nil, func(*cipherKey) []textFingerprint { return prints }},

@@ -5,7 +5,9 @@ package fingerprint
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -805,6 +807,135 @@ func TestRemovedWithoutBlocks(t *testing.T) {
 	}
 	if !hasIndex(f) {
 		t.Error("the file was not indexed")
+	}
+}
+
+// checkUndamaged fails the test if a block of the file cannot be read, or if fingerprints were lost.
+func checkUndamaged(t *testing.T, f Store) {
+	t.Helper()
+	if err := f.scanBlocks(fingerprintsFile, func(*cipherKey, *blockHeader, []byte, []byte) error {
+		return nil
+	}); err != nil {
+		t.Errorf("reading the file: %v", err)
+	}
+	if loss, isLost := f.LastFingerprintLoss(); isLost {
+		t.Errorf("fingerprints are lost: %v", loss)
+	}
+}
+
+// textWithShortWords returns random words of one letter. It formats three letters at a time.
+func textWithShortWords(repetitions int, format string) string {
+	var b strings.Builder
+	rng := rand.New(rand.NewPCG(1, 2))
+	letter := func() byte { return "abcdefghijklmnopqrstuvwxyz"[rng.IntN(26)] }
+	for range repetitions {
+		fmt.Fprintf(&b, format, letter(), letter(), letter())
+	}
+	return b.String()
+}
+
+// TestTextWithVeryManyFingerprints reads a text whose fingerprints do not fit into one block: most of its 1 MiB are
+// words of one letter, and with and without its tags it has different runs of words. All runs must be found. If the
+// text is read again, nothing is written.
+func TestTextWithVeryManyFingerprints(t *testing.T) {
+	f, _ := newFile(t)
+	text := "<br>" + textWithShortWords(150_000, "%c <%c>%c ") + "<br>"
+	hashes, _ := hashesToStore(text)
+	if size := len(hashes) * bytesPerFingerprint; size <= maxFileBlockBodyBytes {
+		t.Fatalf("the fingerprints have only %d bytes", size)
+	}
+	var size int64
+	for i := range 2 {
+		if _, err := f.AddText(ForeignTextBlock, text, "page"); !errors.Is(err, errTextTooLong) {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(f.Dir, fingerprintsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 && info.Size() != size {
+			t.Errorf("the file grew from %d to %d bytes when the text was read again", size, info.Size())
+		}
+		size = info.Size()
+	}
+	checkUndamaged(t, f)
+	var prints []textFingerprint
+	blocks := 0
+	if err := f.scanBlocks(fingerprintsFile, func(_ *cipherKey, _ *blockHeader, _, fingerprintBytes []byte) error {
+		if len(fingerprintBytes) > 0 {
+			blocks++
+		}
+		for ; len(fingerprintBytes) > 0; fingerprintBytes = fingerprintBytes[bytesPerFingerprint:] {
+			prints = append(prints, decodeFingerprint(fingerprintBytes))
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(prints)
+	if n := len(slices.Compact(prints)); n < len(hashes)-1 || blocks != 2 { // Two of 48 bits may be equal.
+		t.Errorf("the file contains %d fingerprints of %d, in %d blocks", n, len(hashes), blocks)
+	}
+	for _, from := range []int{0, 7 * 40_000, 7 * 100_000} {
+		if got := labelsOf(f, text[from:from+70], ""); !strings.HasPrefix(got, "page|") {
+			t.Errorf("the words at %d repeat %q", from, got)
+		}
+	}
+}
+
+// TestAcceptManyMatches lets a person accept so many texts at once that the fingerprints of their matches, which are
+// often the same, have more than maxFileBlockBodyBytes bytes. Other fingerprints must not be lost.
+func TestAcceptManyMatches(t *testing.T) {
+	f, _ := newFile(t)
+	mustAdd(t, f, ForeignTextBlock, page, "page")
+	own := words(0, 1_000)
+	mustAdd(t, f, ForeignTextBlock, own, "own")
+	match := f.FindRepeats([]string{own}, nil)[0]
+	matches := slices.Repeat([]Match{match}, maxFileBlockBodyBytes/bytesPerFingerprint/len(match.commonFingerprints)+1)
+	if err := f.AcceptMatchedWords(matches...); err != nil {
+		t.Fatal(err)
+	}
+	checkUndamaged(t, f)
+	if info, err := os.Stat(filepath.Join(f.Dir, fingerprintsFile)); err != nil || info.Size() > 100_000 {
+		t.Errorf("the file has %d bytes, error %v", info.Size(), err)
+	}
+	if got := labelsOf(f, own, "") + labelsOf(f, page, ""); got != "|page|" {
+		t.Errorf("after the acceptance, the accepted text and the other one repeat %q", got)
+	}
+}
+
+// TestVouchedMiddleWithVeryManyFingerprints lets a person vouch for so many words that their fingerprints do not fit
+// into one block, and then reads a very long text, whose middle repeats all of them.
+func TestVouchedMiddleWithVeryManyFingerprints(t *testing.T) {
+	f, now := newFile(t)
+	mustAdd(t, f, ForeignTextBlock, page, "page")
+	middle := textWithShortWords(240_000, "%c %c %c ")
+	var match Match
+	if err := f.scanBlocks(fingerprintsFile, func(key *cipherKey, _ *blockHeader, _, _ []byte) error {
+		eachReadTextHash(middle, func(h uint64) {
+			match.commonFingerprints = append(match.commonFingerprints, key.encryptWordRunHash(h))
+		})
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if size := len(match.commonFingerprints) * bytesPerFingerprint; size <= maxFileBlockBodyBytes {
+		t.Fatalf("the fingerprints have only %d bytes", size)
+	}
+	if err := f.AcceptMatchedWords(match); err != nil {
+		t.Fatal(err)
+	}
+	checkUndamaged(t, f)
+	*now = now.Add(time.Hour)
+	filler := strings.Repeat(" x", maxFullyHashedTextBytes)
+	if _, err := f.AddText(ForeignTextBlock, filler+middle+filler, "long"); !errors.Is(err, errTextTooLong) {
+		t.Fatal(err)
+	}
+	checkUndamaged(t, f)
+	for _, from := range []int{0, 100_000, len(middle) - 200} {
+		if got := labelsOf(f, middle[from:from+100], ""); got != "|"+removedFingerprintLabel {
+			t.Errorf("the words at %d repeat %q", from, got)
+		}
 	}
 }
 
