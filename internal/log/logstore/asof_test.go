@@ -468,6 +468,52 @@ func TestAsOfBesideCompaction(t *testing.T) {
 	}
 }
 
+// TestAsOfBesideTruncationOfSnapshot tests AsOf if another process compacts the log meanwhile, but keeps the changes
+// after the earlier state. The compaction truncates the snapshot that contains the places of the changes in the log.
+func TestAsOfBesideTruncationOfSnapshot(t *testing.T) {
+	for opensBeforeCall := range 2 {
+		h, m, past, want := openPastWithSnapshot(t)
+		err := errors.Join(past.Close(), m.Close())
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := h.fs
+		hook := &logOpenHook{FS: files}
+		h.fs = hook
+		m = h.open(Options{MinSnapshotOps: 1 << 20})
+		h.fs = files
+		hook.opensBeforeCall = opensBeforeCall
+		hook.fn = func() {
+			other := h.open(Options{MinSnapshotOps: 1 << 20})
+			c, _, err := other.ReadChangePart(8, nil)
+			if err != nil {
+				t.Error(err)
+			}
+			if _, err := other.Compact(t.Context(), c.Time, false); err != nil {
+				t.Error(err)
+			}
+			if first, _ := other.changeNumberRange(); first != 8 {
+				t.Errorf("after the compaction, the first change in the log is %d, want 8", first)
+			}
+			checkAndCloseStore(t, other)
+			// The compaction has truncated the snapshot. Small snapshots are cached, so record the error of a read.
+			m.st.base.recordError(errors.New("a page cannot be read"))
+		}
+		past, err = m.AsOf(t.Context(), 38)
+		if err != nil {
+			t.Fatalf("with a compaction before open %d of the log: %v", opensBeforeCall+1, err)
+		}
+		if hook.fn != nil {
+			t.Fatalf("AsOf has not opened the log %d times", opensBeforeCall+1)
+		}
+		comparePast(t, fmt.Sprintf("with a compaction before open %d of the log", opensBeforeCall+1), past, want)
+		if err := past.Close(); err != nil {
+			t.Error(err)
+		}
+		checkAndCloseStore(t, m)
+	}
+}
+
 // TestEntriesAtStartBesideCompaction tests that EntriesAtStart yields no wrong versions if another process compacts the
 // log after LaterChanges, or between the opens of the log in EntriesAtStart.
 func TestEntriesAtStartBesideCompaction(t *testing.T) {

@@ -65,10 +65,11 @@ func (d *DB) LaterChanges(ctx context.Context, seq uint64) (p *LaterChanges, ok 
 	return p, err == nil, err
 }
 
-// isLogRewriteError reports whether an error may mean that the log was rewritten while it was read.
+// isLogRewriteError reports whether an error may mean that the log was rewritten while it was read. A rewrite also
+// makes the snapshot unreadable, which contains the places of changes in the log.
 func isLogRewriteError(err error) bool {
-	return errors.Is(err, errReadFromStart) || errors.Is(err, store.ErrCorrupt) ||
-		errors.As(err, new(*wal.CorruptError))
+	return errors.Is(err, errReadFromStart) || errors.Is(err, errUnusableSnapshot) ||
+		errors.Is(err, store.ErrCorrupt) || errors.As(err, new(*wal.CorruptError))
 }
 
 // ChangedIDs returns the IDs of the entries that were written or removed by the changes in p. These changes are later
