@@ -18,7 +18,8 @@
 //	level   4 bytes kind of the block, a [BlockKind]
 //	time    8 bytes seconds since 1970
 //	id      8 bytes start of an HMAC of the level, the labels and the fingerprints; if the fingerprints
-//	        are divided among several blocks, it is that of all of them in the first block
+//	        are divided among several blocks, it is that of all of them in the first block; for
+//	        the middle of a very long text, it depends on the whole text instead
 //	labels  a nonce of 12 bytes, and the labels encrypted with AES-256-GCM, with the head
 //	        from "level" on as additional data; each label follows its length (uvarint)
 //	prints  6 bytes each: AES-256 of the hash of a run of words, with the key of the home

@@ -65,12 +65,12 @@ func (f Store) AddAll(texts ...TextReadByTool) (ids []string, err error) {
 		return formatBlockIDs(blockIDs), nil
 	}
 	var blocks []unwrittenFileBlock
-	var longTexts []string
-	for _, t := range texts {
+	var longTexts []int // indexes
+	for i, t := range texts {
 		hashes, isWhole := hashesToStore(t.Text)
 		blocks = append(blocks, newHashBlock(t.BlockKind, t.Labels, hashes))
 		if !isWhole {
-			longTexts = append(longTexts, t.Text)
+			longTexts = append(longTexts, i)
 		}
 	}
 	key, blockIDs, err := f.addFileBlocks(fingerprintsFile, blocks...)
@@ -82,8 +82,8 @@ func (f Store) AddAll(texts ...TextReadByTool) (ids []string, err error) {
 	if len(longTexts) == 0 {
 		known.addAll(key, texts, blockIDs)
 	}
-	for _, text := range longTexts {
-		err = errors.Join(err, cmp.Or(f.addMiddleFingerprints(text), errTextTooLong))
+	for _, i := range longTexts {
+		err = errors.Join(err, cmp.Or(f.addMiddleFingerprints(texts[i].Text, blockIDs[i]), errTextTooLong))
 	}
 	return ids, err
 }
@@ -98,8 +98,11 @@ const maxMiddleTextBytes = 8 << 20
 //
 // A person may have vouched for some of the fingerprints before the text was read. Such a vouch must not hide the words
 // of this text. But it would hide fingerprints in the Bloom filter, which does not say when a text was read. Therefore
-// addMiddleFingerprints also writes these fingerprints to a new block of the file, which is newer than the vouch.
-func (f Store) addMiddleFingerprints(text string) error {
+// addMiddleFingerprints also writes these fingerprints to a new block of the file, which is newer than the vouch. The
+// identifier of this block depends on the whole text, and on blockID, which is the identifier of the block with the
+// beginning and the end. So the block is omitted only if the same text was read within the last day. The block is also
+// written if it is empty. Otherwise a vouch that follows it would be void if the same text were read again.
+func (f Store) addMiddleFingerprints(text string, blockID uint64) error {
 	// The word sequences at the ends of the middle are also stored, because they may continue in the other parts. In a
 	// text of less than twice maxFullyHashedTextBytes, the beginning and the end overlap. If they have more than these
 	// word sequences in common, nothing is between them.
@@ -123,10 +126,11 @@ func (f Store) addMiddleFingerprints(text string) error {
 			return err
 		}
 		vouched, err := f.vouchedFingerprints(prints)
-		if err != nil || len(vouched) == 0 {
+		if err != nil {
 			return err
 		}
 		block := key.newUnencodedBlock(UnknownAuthorTextBlock, []string{removedFingerprintLabel}, vouched)
+		block.id = key.shortHMAC([]byte("middle"), byteOrder.AppendUint64(nil, blockID), []byte(text))
 		file, err := openWithKey(dir, fingerprintsFile, key)
 		if err != nil {
 			return err

@@ -784,6 +784,68 @@ func TestTextReadAfterVouch(t *testing.T) {
 	}
 }
 
+func mustAccept(t *testing.T, f Store, text string) {
+	t.Helper()
+	if err := f.AcceptMatchedWords(f.FindRepeats([]string{text}, nil)...); err != nil {
+		t.Fatal(err)
+	}
+	if got := labelsOf(f, text, ""); got != "|" {
+		t.Fatalf("a text that a person vouches for repeats %q", got)
+	}
+}
+
+// TestTwoLongTextsAfterVouches reads two different long texts on the same day. Each has words in its middle for which a
+// person has vouched before. The words must be reported after each text, by a scan and by the index.
+func TestTwoLongTextsAfterVouches(t *testing.T) {
+	f, now := newFile(t)
+	mustAdd(t, f, ForeignTextBlock, middleOfLongText, "page")
+	for i := range 3 {
+		mustAccept(t, f, middleOfLongText)
+		*now = now.Add(time.Hour)
+		addLongText(t, f, words(i, 100), middleOfLongText)
+		for range 2 * lookupsBeforeIndexing {
+			if got := labelsOf(f, middleOfLongText, ""); got != "|"+removedFingerprintLabel {
+				t.Errorf("after long text %d, the words repeat %q, with an index: %t", i+1, got, hasIndex(f))
+			}
+		}
+	}
+	if !hasIndex(f) {
+		t.Error("the file was not indexed")
+	}
+}
+
+// TestLongTextReadAgain lets a person vouch for words in the middle of a long text. The same text is read again within
+// a day of the first time, which must not end the vouch. If it is read again later, or with another origin, the words
+// are reported, as for a short text.
+func TestLongTextReadAgain(t *testing.T) {
+	filler := strings.Repeat(" x", maxFullyHashedTextBytes)
+	text := filler + "\n" + middleOfLongText + ".\n" + filler
+	for _, isVouchedBefore := range []bool{false, true} {
+		f, now := newFile(t)
+		if isVouchedBefore {
+			mustAdd(t, f, ForeignTextBlock, middleOfLongText, "page")
+			mustAccept(t, f, middleOfLongText)
+		}
+		read := func(label, want string) {
+			t.Helper()
+			if _, err := f.AddText(ForeignTextBlock, text, label); !errors.Is(err, errTextTooLong) {
+				t.Fatal(err)
+			}
+			if got := labelsOf(f, middleOfLongText, ""); got != want {
+				t.Errorf("vouched before: %t: the words repeat %q, want %q", isVouchedBefore, got, want)
+			}
+		}
+		read("long", "|"+removedFingerprintLabel)
+		mustAccept(t, f, middleOfLongText)
+		*now = now.Add(time.Minute)
+		read("long", "|")
+		read("other origin", "|"+removedFingerprintLabel)
+		mustAccept(t, f, middleOfLongText)
+		*now = now.Add(blockRewriteInterval)
+		read("long", "|"+removedFingerprintLabel)
+	}
+}
+
 // TestRemovedWithoutBlocks reads a long text twice within a day. Its beginning and its end are not written again, so
 // they are too old before its middle, which is among the removed fingerprints. The middle must still be found, by a
 // scan and by the index.
