@@ -141,21 +141,16 @@ func (f Store) addMiddleFingerprints(text string, blockID uint64) error {
 }
 
 // vouchedFingerprints returns those of the given fingerprints for which a person vouched, sorted and without
-// duplicates. It leaves out a fingerprint if a later block of the file contains it as the fingerprint of a text by
-// others or by an unknown author.
+// duplicates. Fingerprints that a text contained after the vouch are returned, too, because the block of this text may
+// be too old earlier than the vouch.
 func (f Store) vouchedFingerprints(fingerprints []textFingerprint) (vouched []textFingerprint, err error) {
 	isVouched := map[textFingerprint]bool{}
 	err = f.scanBlocks(fingerprintsFile, func(_ *cipherKey, h *blockHeader, _, prints []byte) error {
-		if h.blockKind > acceptedWordsBlock {
+		if h.blockKind != acceptedWordsBlock {
 			return nil
 		}
 		for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
-			p := decodeFingerprint(prints)
-			if h.blockKind == acceptedWordsBlock {
-				isVouched[p] = true
-			} else {
-				delete(isVouched, p)
-			}
+			isVouched[decodeFingerprint(prints)] = true
 		}
 		return nil
 	})

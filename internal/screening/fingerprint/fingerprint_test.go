@@ -814,6 +814,25 @@ func TestTwoLongTextsAfterVouches(t *testing.T) {
 	}
 }
 
+// TestSecondLongTextIsFoundForLonger reads two long texts within ten days, whose middle contains words for which a
+// person vouched before. The words must be reported until 14 days after the second text, although the block of the
+// first text is too old before, and the vouch is not.
+func TestSecondLongTextIsFoundForLonger(t *testing.T) {
+	f, now := newFile(t)
+	mustAdd(t, f, ForeignTextBlock, middleOfLongText, "page")
+	mustAccept(t, f, middleOfLongText)
+	*now = now.Add(time.Hour)
+	addLongText(t, f, words(1, 100), middleOfLongText)
+	*now = now.Add(10 * 24 * time.Hour)
+	addLongText(t, f, words(2, 100), middleOfLongText)
+	for day := range 14 {
+		if got := labelsOf(f, middleOfLongText, ""); got != "|"+removedFingerprintLabel {
+			t.Errorf("day %d after the second text: the words repeat %q", day, got)
+		}
+		*now = now.Add(24 * time.Hour)
+	}
+}
+
 // TestLongTextReadAgain lets a person vouch for words in the middle of a long text. The same text is read again within
 // a day of the first time, which must not end the vouch. If it is read again later, or with another origin, the words
 // are reported, as for a short text.
