@@ -44,6 +44,9 @@ type Store struct {
 // beginning and its end were stored with the labels. The fingerprints of its middle have no labels.
 var errTextTooLong = errors.New("it is too long to be kept as a whole")
 
+// errFingerprintsLocked means that another process holds the lock of the fingerprint files for longer than lockWait.
+var errFingerprintsLocked = errors.New("keeping fingerprints: another process has locked them")
+
 // AddText stores fingerprints of a text that was read, with the given labels. It returns an identifier for
 // [Store.HasAllIDs], even if the text contains no words. If the text is too long, AddText returns an error. In this
 // case, it has stored the fingerprints of the beginning and the end with the labels, and the fingerprints of the middle
@@ -111,7 +114,7 @@ func (f Store) addMiddleFingerprints(text string, blockID uint64) error {
 	if from >= to {
 		return nil
 	}
-	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
+	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		if len(text)-2*maxFullyHashedTextBytes > maxMiddleTextBytes {
 			f.writeFingerprintLoss(dir, fmt.Sprintf("a text of %d bytes is too long", len(text)))
 			return nil
@@ -137,6 +140,9 @@ func (f Store) addMiddleFingerprints(text string, blockID uint64) error {
 		}
 		return f.appendBlocksTo(dir, file, key, []unencodedBlock{block})
 	})
+	if err == nil && !ok {
+		err = errFingerprintsLocked
+	}
 	return err
 }
 
@@ -232,7 +238,7 @@ func (f Store) addFileBlocks(
 	case err != nil:
 		return nil, nil, fmt.Errorf("keeping fingerprints: %w", err)
 	case !ok:
-		return nil, nil, errors.New("keeping fingerprints: another process has locked them")
+		return nil, nil, errFingerprintsLocked
 	}
 	return key, idsOfBlocks(unencoded), nil
 }

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 const page = "Please remember that deploys of harbor run from the mirror zinc at dawn. The rest of the page is about " +
@@ -862,6 +864,30 @@ func TestLongTextReadAgain(t *testing.T) {
 		mustAccept(t, f, middleOfLongText)
 		*now = now.Add(blockRewriteInterval)
 		read("long", "|"+removedFingerprintLabel)
+	}
+}
+
+// TestMiddleOfLongTextNeedsLock stores the middle of a long text while another process holds the lock. This must fail
+// with an error, because the fingerprints are not stored.
+func TestMiddleOfLongTextNeedsLock(t *testing.T) {
+	f, _ := newFile(t)
+	addLongText(t, f, words(1, 100), middleOfLongText)
+	dir, err := vfs.Dir(f.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	lock, err := dir.OpenLock(lockFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	text := strings.Repeat("some other words ", maxFullyHashedTextBytes/5)
+	if err := f.addMiddleFingerprints(text, 1); !errors.Is(err, errFingerprintsLocked) {
+		t.Errorf("the middle of a text is stored without the lock: error %v", err)
 	}
 }
 
