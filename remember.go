@@ -19,30 +19,7 @@ import (
 // entry remains, Get returns this entry. If several entries remain, the error is an [AliasError]. If no entry has the
 // name or the alias, the error matches [ErrNotFound].
 func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
-	e, err := m.GetNamed(ctx, name)
-	if !errors.Is(err, ErrNotFound) {
-		return e, err
-	}
-	var found, exact []Entry
-	for e, err := range m.store.Entries(ctx, Filter{Terms: []Term{{Key: "name", Values: []string{name}}}}) {
-		if err != nil {
-			return Entry{}, err
-		}
-		found = append(found, e)
-		if slices.Contains(e.Aliases, name) {
-			exact = append(exact, e)
-		}
-	}
-	if len(exact) > 0 {
-		found = exact
-	}
-	if len(found) == 1 {
-		return found[0], nil
-	}
-	if len(found) > 1 {
-		err = &AliasError{Alias: name, Names: []string{found[0].Name, found[1].Name}}
-	}
-	return Entry{}, err
+	return store.GetByNameOrAlias(ctx, m.store, name)
 }
 
 // GetNamed returns the entry with this name and ignores aliases. Names that differ only in

@@ -23,6 +23,37 @@ func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 	return e, err
 }
 
+// GetByNameOrAlias returns the entry with this name. If no entry has the name, it searches for entries that have the
+// name as an alias. If aliases with exactly this spelling exist, it ignores aliases with another Unicode form of the
+// name. If several entries remain, the error is an [AliasError]. If no entry has the name or the alias, the error
+// matches [ErrNotFound].
+func GetByNameOrAlias(ctx context.Context, s Store, name string) (Entry, error) {
+	e, err := GetNamed(ctx, s, name)
+	if !errors.Is(err, ErrNotFound) {
+		return e, err
+	}
+	var found, exact []Entry
+	for e, err := range s.Entries(ctx, Filter{Terms: []Term{{Key: "name", Values: []string{name}}}}) {
+		if err != nil {
+			return Entry{}, err
+		}
+		found = append(found, e)
+		if slices.Contains(e.Aliases, name) {
+			exact = append(exact, e)
+		}
+	}
+	if len(exact) > 0 {
+		found = exact
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	if len(found) > 1 {
+		err = &AliasError{Alias: name, Names: []string{found[0].Name, found[1].Name}}
+	}
+	return Entry{}, err
+}
+
 // Normalize returns the ops with names, aliases and label values in normal form. If the store has an entry under
 // another spelling of a name, the op gets this spelling.
 func Normalize(ctx context.Context, s Store, ops []Op) ([]Op, error) {

@@ -7,10 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/store"
 )
 
 // LabelChangePlan is a planned change of labels.
@@ -103,11 +106,39 @@ func ApplyPlan(
 	}
 }
 
-// Selection selects the entries that match Filter and, if Names is not empty, have one of the names. If a name belongs
-// to no entry, planning a change of labels fails with an error that matches [oxbow.ErrNotFound].
+// Selection selects the entries that match Filter and, if Names is not empty, have one of the names. Each name selects
+// a single entry: the entry with this name, or otherwise the entry with this alias. If no entry that matches Filter has
+// the name, planning a change of labels fails with an error that matches [oxbow.ErrNotFound]. If several entries share
+// the alias, it fails with an [oxbow.AliasError].
 type Selection struct {
 	Filter oxbow.Filter
 	Names  []string // names or aliases of entries
+}
+
+// entries yields the selected entries of the store s, in the order of their IDs.
+func (sel Selection) entries(ctx context.Context, s oxbow.Store) iter.Seq2[oxbow.Entry, error] {
+	if len(sel.Names) == 0 {
+		return s.Entries(ctx, sel.Filter)
+	}
+	return func(yield func(oxbow.Entry, error) bool) {
+		byID := map[uint64]oxbow.Entry{}
+		for _, name := range sel.Names {
+			e, err := store.GetByNameOrAlias(ctx, s, name)
+			if err == nil && !sel.Filter.Match(&e) {
+				err = &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+			}
+			if err != nil {
+				yield(oxbow.Entry{}, err)
+				return
+			}
+			byID[e.ID] = e
+		}
+		for _, id := range slices.Sorted(maps.Keys(byID)) {
+			if !yield(byID[id], nil) {
+				return
+			}
+		}
+	}
 }
 
 // PlanAddLabels plans to add labels to the selected entries. An entry can have only one confidence, so a new confidence
@@ -238,16 +269,9 @@ func (sel Selection) planEdit(
 				return p, err
 			}
 		}
-		wanted, seen := map[string]bool{}, map[string]bool{}
-		for _, n := range sel.Names {
-			wanted[oxbow.NormalName(n)] = true
-		}
-		for e, err := range s.Entries(ctx, sel.Filter) {
+		for e, err := range sel.entries(ctx, s) {
 			if err != nil {
 				return p, err
-			}
-			if len(wanted) > 0 && !hasNameInSet(&e, wanted, seen) {
-				continue
 			}
 			after := oxbow.SortLabels(editLabels(slices.Clone(e.Labels)))
 			if slices.Equal(after, e.Labels) {
@@ -265,25 +289,8 @@ func (sel Selection) planEdit(
 				EntryBytes:     oxbow.EntryBytes(&e),
 			})
 		}
-		for _, n := range sel.Names {
-			if !seen[oxbow.NormalName(n)] {
-				return p, &oxbow.NameError{Name: n, Err: oxbow.ErrNotFound}
-			}
-		}
 		return p, nil
 	}
-}
-
-// hasNameInSet reports whether the name or an alias of the entry e is in the set wantedNames. It adds each of them that
-// is in this set to the set seenNames. Both sets contain names in the form of [oxbow.NormalName].
-func hasNameInSet(e *oxbow.Entry, wantedNames, seenNames map[string]bool) (named bool) {
-	for _, word := range append([]string{e.Name}, e.Aliases...) {
-		word = oxbow.NormalName(word)
-		if wantedNames[word] {
-			seenNames[word], named = true, true
-		}
-	}
-	return named
 }
 
 func formatLabels(ls []oxbow.Label) []string {

@@ -187,6 +187,35 @@ func TestApplyPlansAgain(t *testing.T) {
 	}
 }
 
+// TestNameSelectsOneEntry tests that a name selects the entry with this name, and no other entry that has the name as
+// an alias. An alias selects an entry only if no entry has it as its name, and no other entry has the alias.
+func TestNameSelectsOneEntry(t *testing.T) {
+	m := open(t, "good", "evil", "other")
+	for name, aliases := range map[string][]string{"evil": {"good", "both"}, "other": {"both", "only"}} {
+		if err := m.Apply(t.Context(), oxbow.Update{Name: name, Content: name, Aliases: aliases}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name, want string
+		err        error
+	}{
+		{"good", "good", nil},
+		{"only", "other", nil},
+		{"both", "", oxbow.ErrNotFound}, // an AliasError
+		{"none", "", oxbow.ErrNotFound},
+	} {
+		p, err := PlanAddLabels(Selection{Names: []string{tt.name, tt.name}}, labels(t, "tag:x")...)(t.Context(), m)
+		var names []string
+		for _, c := range p.EntryChanges {
+			names = append(names, c.Name)
+		}
+		if got := strings.Join(names, " "); got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("the name %q selects %q, %v, want %q, %v", tt.name, got, err, tt.want, tt.err)
+		}
+	}
+}
+
 func TestCounts(t *testing.T) {
 	m := open(t, "a tag:x project:p", "b tag:x", "c tag:y")
 	cs, err := CountValues(t.Context(), m, oxbow.Filter{}, "")

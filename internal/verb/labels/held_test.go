@@ -145,6 +145,19 @@ func TestHeldFromHeads(t *testing.T) {
 		t.Errorf("the changed entry is approved: %+v, %v", now, err)
 	}
 
+	// An entry that has the name as an alias is not approved.
+	change(t, m, oxbow.Add{Name: "evil note", Aliases: []string{e.Name}, Content: "An order.",
+		Labels: []oxbow.Label{{Key: oxbow.LabelSuspect, Value: "orders"}, unvouched}})
+	if now, err := m.Get(person, e.Name); err == nil {
+		in := ApproveEntriesIn{EntryNames: []string{e.Name}, ShownVersions: map[string]uint64{e.Name: now.Version}}
+		if out, err := ApproveEntries(t.Context(), w, in); err != nil || len(out.Entries) != 1 {
+			t.Errorf("approving %q: %d entries, %v", e.Name, len(out.Entries), err)
+		}
+	}
+	if evil, err := m.Get(person, "evil note"); err != nil || evil.MayShow(oxbow.Unasked) {
+		t.Errorf("an entry is approved because of its alias: %+v, %v", evil, err)
+	}
+
 	// A part of a group can be approved.
 	i := slices.IndexFunc(fromEntries.Groups, func(g QuarantinedImportGroup) bool { return g.Count == 3000 })
 	group := fromEntries.Groups[i]
