@@ -168,9 +168,10 @@ func (d *duplicateSearch) findAllDuplicates(ctx context.Context, texts []Passage
 			progress(i + 1)
 		}
 	}
+	stemCount := c.searchStemCount // another search may use the analyzer after the call of release
 	// If ctx is done, the analyzer is not used again, because the stems of the last word may be incomplete.
 	c.release()
-	return d.findContainedTexts(ctx, d.findEqualTexts(samples), c.searchStemCount)
+	return d.findContainedTexts(ctx, d.findEqualTexts(samples), stemCount)
 }
 
 // digitWeights are the numbers that [sumDigits] adds for the digits 0 to 9. They are random, so that texts with

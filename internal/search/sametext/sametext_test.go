@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/test/testenv"
@@ -194,6 +195,38 @@ func TestNearDuplicatesWithFullWidthDigits(t *testing.T) {
 	if got, want := near(t, texts), []nearDuplicate{{1, 0, false}}; !slices.Equal(got, want) {
 		t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
 	}
+}
+
+// TestConcurrentSearches makes many searches at the same time. They share the analyzers of finished searches, and must
+// find the same duplicates as a single search.
+func TestConcurrentSearches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	inputs := make([][]Passage, 40)
+	want := make([][]nearDuplicate, len(inputs))
+	for i := range inputs {
+		for range 2 + rng.IntN(40) {
+			words := make([]string, 20)
+			for k := range words {
+				words[k] = fmt.Sprintf("w%d", rng.IntN(4+i))
+			}
+			inputs[i] = append(inputs[i], Passage{Text: strings.Join(words, " ")})
+		}
+		inputs[i] = append(inputs[i], Passage{Text: strings.ToUpper(inputs[i][0].Text)})
+		want[i] = near(t, inputs[i])
+	}
+	var searches sync.WaitGroup
+	for worker := range 16 {
+		searches.Go(func() {
+			for k := range 200 {
+				i := (worker*7 + k) % len(inputs)
+				if got := near(t, inputs[i]); !slices.Equal(got, want[i]) {
+					t.Errorf("input %d has the duplicates %+v, want %+v", i, got, want[i])
+					return
+				}
+			}
+		})
+	}
+	searches.Wait()
 }
 
 // TestReusedAnalyzer tests that the numbers that an analyzer gives to stems depend only on the texts of the current
