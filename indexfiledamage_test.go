@@ -287,6 +287,32 @@ func TestEntryUnreadableWhileIndexIsSaved(t *testing.T) {
 	h.close(m)
 }
 
+// TestListMakesNoIndex tests that a list of the newest entries reads the entries, and does not make an index of them,
+// if the index file is empty or cannot be used.
+func TestListMakesNoIndex(t *testing.T) {
+	h := newIndexHome(t, 600)
+	index := h.file()
+	for what, file := range map[string][]byte{"empty": nil, "cut": index[:len(index)/2]} {
+		h.put(file)
+		m := h.open(nil)
+		f := Filter{Terms: []Term{{Key: "file", Values: []string{"x.go"}, Not: true}}}
+		page, total, err := m.Newest(t.Context(), f, 0, 10)
+		if err != nil || len(page) != 10 || total < 10 {
+			t.Errorf("%s: Newest() = %d of %d entries, %v", what, len(page), total, err)
+		}
+		if m.searcher.Load() != nil {
+			t.Errorf("%s: the list has made an index", what)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.put(index)
+	m := h.open(nil)
+	h.agree(m)
+	h.close(m)
+}
+
 // TestEntryUnreadableInQuery lets an entry be unreadable in the log while a query reads it. If the disk is sound
 // afterwards, the query is repeated with the index file. If the log is damaged, the query returns the error. In both
 // cases the index file must not be ignored from then on.
@@ -299,6 +325,20 @@ func TestEntryUnreadableInQuery(t *testing.T) {
 	h.agree(m)
 	if n := countIndexed(m); n != 0 || m.ignoresIndexFile {
 		t.Errorf("%d entries were indexed anew, the index file is ignored: %t", n, m.ignoresIndexFile)
+	}
+	h.close(m)
+
+	// A list of the newest entries must not ignore the index file either.
+	m = h.open(nil)
+	h.recall(m, "alpha")
+	m.searcher.Load().err.Store(&broken)
+	f := Filter{Terms: []Term{{Key: "file", Values: []string{"x.go"}, Not: true}}}
+	if _, _, err := m.Newest(t.Context(), f, 0, 10); err != nil {
+		t.Error(err)
+	}
+	h.agree(m)
+	if n := countIndexed(m); n != 0 || m.ignoresIndexFile {
+		t.Errorf("after a list, %d entries were indexed anew, the index file is ignored: %t", n, m.ignoresIndexFile)
 	}
 	h.close(m)
 

@@ -133,6 +133,20 @@ func (m *Memory) dropUnreadableIndex(s *searcher) {
 	}
 }
 
+// dropAfterReadError removes the searcher s from the memory after its view v had a read error. It reports whether the
+// index file could not be read. The memory then ignores the index file. Otherwise an entry could not be read from the
+// log. The index file is then not to blame, and the next query uses it again.
+func (m *Memory) dropAfterReadError(s *searcher, v *rankedView) (isIndexUnreadable bool) {
+	// Ask the index of the view as well, because a merge may have replaced the damaged part in the newest index.
+	isIndexUnreadable = s.indexReadError(v.Searcher()) != nil || s.hasIndexReadError()
+	if isIndexUnreadable {
+		m.dropUnreadableIndex(s)
+	} else {
+		m.dropSearcher(s)
+	}
+	return isIndexUnreadable
+}
+
 // trustIndexFile allows queries to open the index file again, because a sound file has replaced the unreadable one.
 func (m *Memory) trustIndexFile() {
 	m.mu.Lock()

@@ -18,7 +18,7 @@ const maxIndexPageEnd = 10_000
 // entries from index offset up to, but not including, index end. ok is false if the index cannot answer. This is so in
 // these cases:
 //   - The store is not a log, or its snapshot alone can decide which entries the filter selects.
-//   - There is no index yet, or it does not contain what the filter compares.
+//   - There is no usable index yet, or it does not contain what the filter compares.
 //   - An entry of the page was changed or removed meanwhile.
 func (m *Memory) newestFromIndex(
 	ctx context.Context,
@@ -29,8 +29,14 @@ func (m *Memory) newestFromIndex(
 	if !isLog || end > maxIndexPageEnd || logstore.IsSnapshotFilter(f) {
 		return nil, 0, false, nil
 	}
-	if m.searcher.Load() == nil && !m.hasIndexFile() {
+	if m.opts.Ranking != RankOxbow { // The index of RankSeed does not contain labels.
 		return nil, 0, false, nil
+	}
+	if slices.ContainsFunc(f.Terms, func(t Term) bool { return !isIndexedAsKeyword(t.Key) }) {
+		return nil, 0, false, nil
+	}
+	if m.searcher.Load() == nil && !m.hasUsableIndexFile() {
+		return nil, 0, false, nil // Reading the entries takes less time than making an index.
 	}
 	stats, err := d.Stats(ctx)
 	if err != nil {
@@ -40,7 +46,7 @@ func (m *Memory) newestFromIndex(
 	if err != nil {
 		return nil, 0, false, err
 	}
-	r := s.scorer(RankOxbow) // The index of RankSeed does not contain labels.
+	r := s.scorer(RankOxbow)
 	if r == nil {
 		return nil, 0, false, nil
 	}
@@ -61,8 +67,18 @@ func (m *Memory) newestFromIndex(
 		page = append(page, *e)
 	}
 	if v.firstReadError() != nil {
-		m.dropUnreadableIndex(s)
+		m.dropAfterReadError(s, v)
 		return nil, 0, false, ctx.Err()
 	}
 	return slices.Clip(page), total, true, nil
+}
+
+// hasUsableIndexFile reports whether the memory can open its index file.
+func (m *Memory) hasUsableIndexFile() bool {
+	s := m.openSavedIndex(m.opts.Ranking)
+	if s == nil {
+		return false
+	}
+	s.close()
+	return true
 }

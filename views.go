@@ -74,13 +74,10 @@ func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedV
 		if !use(v) || v.firstReadError() == nil {
 			return ctx.Err()
 		}
-		if s.hasIndexReadError() {
-			m.dropUnreadableIndex(s)
+		if m.dropAfterReadError(s, v) {
 			continue
 		}
-		// An entry could not be read from the log. The index file is not to blame, so the next query may use it. Repeat
-		// the query only once, because the error may be permanent.
-		m.dropSearcher(s)
+		// An entry could not be read from the log. Repeat the query only once, because the error may be permanent.
 		if isRepeated {
 			return v.firstReadError()
 		}
