@@ -152,7 +152,7 @@ func serverSettings(ctx context.Context, systemConn *nats.Conn) (servers []serve
 // askServers sends a request to all servers, and calls onAnswer with the data of each answer. It waits 3 seconds for
 // the first answer, and ends when no further answer arrives within 300 milliseconds. If no server answers, askServers
 // returns nil. If onAnswer returns an error, askServers stops and returns this error. If ctx is done before all answers
-// have arrived, it returns the error of ctx.
+// have arrived, it returns the error of ctx. If the connection fails, it returns this error.
 func askServers(
 	ctx context.Context,
 	system *nats.Conn,
@@ -173,8 +173,12 @@ func askServers(
 		step, cancel := context.WithTimeout(ctx, quiet)
 		m, err := sub.NextMsgWithContext(step)
 		cancel()
-		if err != nil {
-			return ctx.Err()
+		switch {
+		case err == nil:
+		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrNoResponders):
+			return ctx.Err() // No further answer arrives, unless ctx itself has ended.
+		default:
+			return fmt.Errorf("waiting for answers of servers: %w", err)
 		}
 		if err := onAnswer(m.Data); err != nil {
 			return err
