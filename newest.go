@@ -26,17 +26,8 @@ func (m *Memory) newestFromIndex(
 	offset, end int,
 ) (page []Entry, total int, ok bool, err error) {
 	d, isLog := m.store.(*logstore.DB)
-	if !isLog || end > maxIndexPageEnd || logstore.IsSnapshotFilter(f) {
+	if !isLog || end > maxIndexPageEnd || !m.mayListFromIndex(f) {
 		return nil, 0, false, nil
-	}
-	if m.opts.Ranking != RankOxbow { // The index of RankSeed does not contain labels.
-		return nil, 0, false, nil
-	}
-	if slices.ContainsFunc(f.Terms, func(t Term) bool { return !isIndexedAsKeyword(t.Key) }) {
-		return nil, 0, false, nil
-	}
-	if m.searcher.Load() == nil && !m.hasUsableIndexFile() {
-		return nil, 0, false, nil // Reading the entries takes less time than making an index.
 	}
 	stats, err := d.Stats(ctx)
 	if err != nil {
@@ -71,6 +62,18 @@ func (m *Memory) newestFromIndex(
 		return nil, 0, false, ctx.Err()
 	}
 	return slices.Clip(page), total, true, nil
+}
+
+// mayListFromIndex reports whether an index exists, and contains what the filter compares.
+func (m *Memory) mayListFromIndex(f Filter) bool {
+	if m.opts.Ranking != RankOxbow || logstore.IsSnapshotFilter(f) { // The index of RankSeed does not contain labels.
+		return false
+	}
+	if slices.ContainsFunc(f.Terms, func(t Term) bool { return !isIndexedAsKeyword(t.Key) }) {
+		return false
+	}
+	// Without an index, reading the entries takes less time than making an index.
+	return m.searcher.Load() != nil || m.hasUsableIndexFile()
 }
 
 // hasUsableIndexFile reports whether the memory can open its index file.

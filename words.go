@@ -329,6 +329,11 @@ func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 	return store.GetNamed(ctx, s, name)
 }
 
+// GetByNameOrAlias returns the entry with this name, or otherwise the entry with this alias. See [Memory.Get].
+func GetByNameOrAlias(ctx context.Context, s Store, name string) (Entry, error) {
+	return store.GetByNameOrAlias(ctx, s, name)
+}
+
 // NormalEntry returns the entry with its name, aliases and label values in normal form.
 func NormalEntry(e Entry) Entry { return store.NormalEntry(e) }
 

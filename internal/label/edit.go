@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/store"
 )
 
 // LabelChangePlan is a planned change of labels.
@@ -123,7 +122,7 @@ func (sel Selection) entries(ctx context.Context, s oxbow.Store) iter.Seq2[oxbow
 	return func(yield func(oxbow.Entry, error) bool) {
 		byID := map[uint64]oxbow.Entry{}
 		for _, name := range sel.Names {
-			e, err := store.GetByNameOrAlias(ctx, s, name)
+			e, err := oxbow.GetByNameOrAlias(ctx, s, name)
 			if err == nil && !sel.Filter.Match(&e) {
 				err = &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 			}
