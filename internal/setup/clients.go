@@ -413,8 +413,7 @@ func clineHookFiles(w Machine, o Options) []clientFile {
 	for _, e := range clineEvents {
 		f := clientFile{path: filepath.Join(dir, e.name), isOwnedByOxbow: true, isOxbowExecutable: true}
 		if slices.ContainsFunc(want, func(h hookEntry) bool { return h.event == e.name }) {
-			f.content = "#!/bin/sh\n# Written by oxbow setup: reports this event to oxbow.\nanswer=$(" + line + ")\n" +
-				`[ -n "$answer" ] || answer='{"cancel":false}'` + "\n" + `printf '%s\n' "$answer"` + "\n"
+			f.content = clineHookStart + line + clineHookEnd
 		}
 		files = append(files, f)
 	}

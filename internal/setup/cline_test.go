@@ -58,6 +58,26 @@ func TestClineForeignHook(t *testing.T) {
 	run(t, FindClient("cline"), w, o, true)
 	equalTrees(t, "another program's hook in place of oxbow's", tree(t, dir), before)
 
+	// The user combines both programs by hand. Neither a second setup nor the removal changes the file.
+	run(t, FindClient("cline"), w, o, true)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	run(t, FindClient("cline"), w, o, false)
+	script, err := os.ReadFile(path)
+	if err != nil || !isClineHookScript(string(script)) {
+		t.Fatalf("the hook of oxbow is %q, %v", script, err)
+	}
+	combined := strings.Replace(string(script), "answer=", "/usr/local/bin/guard || exit 1\nanswer=", 1)
+	write(t, path, combined)
+	for _, remove := range []bool{false, true} {
+		run(t, FindClient("cline"), w, o, remove)
+		if text, err := os.ReadFile(path); err != nil || string(text) != combined {
+			t.Errorf("remove %t: the combined hook is %q, %v", remove, text, err)
+		}
+	}
+	write(t, path, "#!/bin/sh\necho '{}'\n")
+
 	o.NoInject = true
 	run(t, FindClient("cline"), w, o, false)
 	run(t, FindClient("cline"), w, o, true)

@@ -190,9 +190,10 @@ func checkWritable(path string) error {
 // argument text is the present content, and r is the record that setup wrote, or nil. If text is exactly what setup
 // wrote, the result is the original content in the record. Otherwise textWithoutOxbow removes oxbow's parts from text.
 //
-// If the whole file belongs to oxbow (f.isOwnedByOxbow), the result is nil. A file that does not contain the word oxbow
-// is kept in two cases, because another program wrote it: if it has no record, or if it is executable. In the second
-// case, the other program has replaced the file that setup wrote.
+// If the whole file belongs to oxbow (f.isOwnedByOxbow), the result is nil. There are two exceptions. A file without a
+// record that does not contain the word oxbow is kept, because another program wrote it. An executable file is kept
+// unless it is exactly a script that oxbow writes: a person may have changed the script, or another program may have
+// replaced it.
 func (f *clientFile) textWithoutOxbow(text []byte, r *fileSetupRecord) ([]byte, error) {
 	switch {
 	case text == nil:
@@ -200,11 +201,14 @@ func (f *clientFile) textWithoutOxbow(text []byte, r *fileSetupRecord) ([]byte, 
 	case r != nil && r.WrittenContentDigest == digestHex(text):
 		return r.originalText()
 	case f.isOwnedByOxbow:
-		isForeign := (r == nil || f.isOxbowExecutable) && !bytes.Contains(text, []byte("oxbow"))
-		if isForeign {
-			return text, nil
+		isOurs := r != nil || bytes.Contains(text, []byte("oxbow"))
+		if f.isOxbowExecutable {
+			isOurs = isClineHookScript(string(text))
 		}
-		return nil, nil
+		if isOurs {
+			return nil, nil
+		}
+		return text, nil
 	}
 	var base []byte
 	existed := true
@@ -258,13 +262,15 @@ type configTextEdit struct {
 // If the whole file belongs to oxbow, editText returns f.content. If f.content is empty, it returns nil, which means
 // that the file is to be deleted.
 //
-// If f.isOxbowExecutable is set but the present file belongs to another program, editText does not replace the file. In
-// this case, it returns errForeignProgram, or the unchanged text if f.content is empty.
+// If f.isOxbowExecutable is set and textWithoutOxbow is not nil, the present file belongs to another program or to the
+// user, and editText does not replace the file. It returns the unchanged text if f.content is empty, or if the text
+// contains the word oxbow, so that the user has probably combined both programs. Otherwise it returns
+// errForeignProgram.
 func (f *clientFile) editText(text, textWithoutOxbow []byte, edit configTextEdit) ([]byte, error) {
 	if f.isOwnedByOxbow {
 		switch {
-		case f.isOxbowExecutable && text != nil && !bytes.Contains(text, []byte("oxbow")):
-			if f.content == "" {
+		case f.isOxbowExecutable && textWithoutOxbow != nil:
+			if f.content == "" || bytes.Contains(text, []byte("oxbow")) {
 				return text, nil
 			}
 			return nil, errForeignProgram
