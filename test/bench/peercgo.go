@@ -7,6 +7,6 @@ package main
 
 import _ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 
-func cgoPeers() []peer {
-	return []peer{fts5Peer("fts5-cgo", "SQLite FTS5 (mattn, cgo)", "sqlite3")}
+func cgoSearchMethods() []searchMethod {
+	return []searchMethod{fts5SearchMethod("fts5-cgo", "SQLite FTS5 (mattn, cgo)", "sqlite3")}
 }

@@ -5,4 +5,4 @@
 
 package main
 
-func otherPeers() []peer { return nil }
+func otherSearchMethods() []searchMethod { return nil }
